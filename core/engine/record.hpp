@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lockstep/check.hpp>
+#include <lockstep/diagnostic.hpp>
+
+namespace lockstep {
+
+enum class RunVerdict { pass, fail, error, invalid, interrupted, crashed, incomplete };
+enum class StepStatus { pass, fail, warn, done, skipped, error, crashed };
+
+[[nodiscard]] LOCKSTEP_API std::string_view name_of(RunVerdict verdict) noexcept;
+[[nodiscard]] LOCKSTEP_API std::string_view name_of(StepStatus status) noexcept;
+
+/// One output of a step: its port type and, for each tensor inside, dtype and shape.
+struct OutputRecord {
+  struct TensorInfo {
+    std::string name;  ///< "" if the output is a tensor itself
+    DType dtype;
+    std::vector<std::int64_t> shape;
+  };
+  std::string name;
+  std::string type;
+  std::vector<TensorInfo> tensors;
+};
+
+/// One step of a run, in the order of the file.
+struct StepRecord {
+  std::string id;
+  std::string uses;
+  std::string plugin_file;  ///< empty: not found
+  std::string build_id;
+  bool scored = true;
+  std::optional<StepStatus> status;  ///< none until the step has ended
+  std::optional<std::string> reason;   ///< of SKIPPED and ERROR
+  std::optional<std::string> help;     ///< of ERROR
+  std::optional<std::string> summary;  ///< StepContext::summary
+  double seconds = 0;
+  std::int64_t peak_rss_bytes = 0;
+  std::vector<std::pair<std::string, Value>> parameters;
+  std::vector<std::pair<std::string, std::string>> inputs;  ///< port, "step.port"
+  std::vector<OutputRecord> outputs;
+  std::vector<CheckResult> checks;
+  std::vector<std::pair<std::string, Value>> extra;  ///< StepContext::record
+};
+
+/// All that is known about a run; every report is a pure function of it.
+struct RunRecord {
+  std::string pipeline_name;
+  std::string pipeline_file;
+  std::string pipeline_sha256;
+  std::vector<std::string> overrides;
+  std::vector<std::pair<std::string, Value>> environment;
+  RunVerdict verdict = RunVerdict::incomplete;
+  int exit_code = 0;
+  std::optional<std::string> message;  ///< "nothing was verified"
+  double seconds = 0;
+  std::int64_t peak_rss_bytes = 0;
+  std::vector<Diagnostic> diagnostics;
+  std::vector<StepRecord> steps;
+};
+
+}  // namespace lockstep
