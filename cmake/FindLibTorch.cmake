@@ -26,7 +26,7 @@ endif()
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(
   LibTorch REQUIRED_VARS LibTorch_torch_cpu_LIBRARY LibTorch_c10_LIBRARY LibTorch_INCLUDE_DIR VERSION_VAR LibTorch_VERSION
-  REASON_FAILURE_MESSAGE "point CMAKE_PREFIX_PATH at a LibTorch, for example the output of: python3 -c 'import torch; print(torch.utils.cmake_prefix_path)'")
+  REASON_FAILURE_MESSAGE "point CMAKE_PREFIX_PATH at a LibTorch, for example what torch.utils.cmake_prefix_path is in Python")
 
 if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
   add_library(LibTorch::LibTorch INTERFACE IMPORTED)
