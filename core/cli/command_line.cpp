@@ -1,0 +1,202 @@
+#include "cli/command_line.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <utility>
+
+namespace lockstep::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+/// A word as a shell would need it written.
+std::string quoted(const std::string& word) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) ||
+           std::string_view("_-./=:,+@%").find(c) != std::string_view::npos || static_cast<unsigned char>(c) >= 0x80;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  return "'" + word + "'";
+}
+
+po::options_description describe(const Verb& verb) {
+  po::options_description description;
+  for (const auto& option : verb.options) {
+    const std::string name(option.name);
+    if (option.value.empty())
+      description.add_options()(name.c_str(), po::bool_switch());
+    else
+      description.add_options()(name.c_str(), po::value<std::string>());
+  }
+  return description;
+}
+
+std::string message_of(const po::error_with_option_name& error) {
+  const auto name = error.get_option_name();
+  if (const auto* syntax = dynamic_cast<const po::invalid_command_line_syntax*>(&error)) {
+    if (syntax->kind() == po::invalid_command_line_syntax::extra_parameter)
+      return fmt::format("option '{}' takes no value", name);
+    return fmt::format("option '{}' needs a value", name);
+  }
+  return error.what();
+}
+
+std::string option_names(const Verb& verb) {
+  std::string names;
+  for (const auto& option : verb.options) names += fmt::format("{}--{}", names.empty() ? "" : ", ", option.name);
+  return names;
+}
+
+/// Collects what is wrong with one command line.
+class Reader {
+ public:
+  Reader(const CommandLine& line, const Verb& verb) : line_(line), verb_(verb) {}
+
+  std::vector<po::option> split() {
+    std::vector<std::string> words(line_.words.begin() + 1, line_.words.end());
+    const auto style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+    try {
+      return po::command_line_parser(std::move(words))
+          .options(description_)
+          .style(style)
+          .allow_unregistered()
+          .run()
+          .options;
+    } catch (const po::error_with_option_name& error) {
+      const auto name = error.get_option_name();
+      const auto at = std::find_if(line_.words.begin(), line_.words.end(), [&](const std::string& word) {
+        return word == name || word.starts_with(name + "=");
+      });
+      fail("C003", message_of(error), line_.place(static_cast<std::size_t>(at - line_.words.begin())));
+      throw CommandLineError{std::move(diagnostics_)};
+    }
+  }
+
+  /// The index of the word that `option` was read from.
+  std::size_t word_of(const po::option& option) {
+    const auto from = line_.words.begin() + static_cast<std::ptrdiff_t>(next_);
+    const auto at = std::find(from, line_.words.end(), option.original_tokens.front());
+    const auto index = static_cast<std::size_t>(at - line_.words.begin());
+    next_ = index + option.original_tokens.size();
+    return index;
+  }
+
+  void unknown(const po::option& option, std::size_t word) {
+    fail("C002", fmt::format("unknown option '{}' of 'lockstep {}'", option.original_tokens.front(), verb_.name),
+         line_.place(word), "options: " + option_names(verb_));
+  }
+
+  const OptionSpec& spec_of(const po::option& option) const {
+    return *std::find_if(verb_.options.begin(), verb_.options.end(),
+                         [&](const OptionSpec& spec) { return spec.name == option.string_key; });
+  }
+
+  void check(const OptionSpec& spec, const Arguments::Given& given, bool again) {
+    if (again && !spec.repeatable)
+      fail("C004", fmt::format("option '--{}' is given more than once", spec.name), given.location);
+    if (spec.choices.empty()) return;
+    if (std::find(spec.choices.begin(), spec.choices.end(), given.value) != spec.choices.end()) return;
+    fail("C005",
+         fmt::format("'--{}' is '{}', expected one of {}", spec.name, given.value, fmt::join(spec.choices, ", ")),
+         given.location);
+  }
+
+  void check_positionals(const std::vector<Arguments::Given>& given) {
+    if (!diagnostics_.empty()) return;  // an unknown option leaves its value behind
+    const auto expected = verb_.positionals.size();
+    for (std::size_t i = given.size(); i < expected; ++i)
+      fail("C006", fmt::format("'lockstep {}' needs {}", verb_.name, verb_.positionals[i]), line_.end(),
+           fmt::format("usage: lockstep {} {} …", verb_.name, fmt::join(verb_.positionals, " ")));
+    for (std::size_t i = expected; i < given.size(); ++i)
+      fail("C007",
+           fmt::format("'lockstep {}' takes {} argument{}, '{}' is one more", verb_.name, expected,
+                       expected == 1 ? "" : "s", given[i].value),
+           given[i].location);
+  }
+
+  void finish() {
+    if (!diagnostics_.empty()) throw CommandLineError{std::move(diagnostics_)};
+  }
+
+ private:
+  void fail(std::string code, std::string message, Location location, std::string help = {}) {
+    diagnostics_.push_back({.code = std::move(code),
+                            .message = std::move(message),
+                            .location = std::move(location),
+                            .help = std::move(help)});
+  }
+
+  const CommandLine& line_;
+  const Verb& verb_;
+  po::options_description description_ = describe(verb_);
+  std::vector<Diagnostic> diagnostics_;
+  std::size_t next_ = 1;
+};
+
+}  // namespace
+
+std::optional<Arguments::Given> Arguments::option(std::string_view name) const {
+  const auto found = options_.find(name);
+  if (found == options_.end()) return std::nullopt;
+  return found->second.front();
+}
+
+std::vector<Arguments::Given> Arguments::all(std::string_view name) const {
+  const auto found = options_.find(name);
+  return found == options_.end() ? std::vector<Given>{} : found->second;
+}
+
+std::vector<std::string> Arguments::values(std::string_view name) const {
+  std::vector<std::string> values;
+  for (auto& given : all(name)) values.push_back(std::move(given.value));
+  return values;
+}
+
+CommandLine::CommandLine(std::vector<std::string> arguments) : words(std::move(arguments)) {
+  std::string text = "lockstep";
+  for (const auto& word : words) {
+    text += ' ';
+    columns_.push_back(text.size() + 1);
+    text += quoted(word);
+  }
+  source_ = std::make_shared<const SourceText>(SourceText{"command line", std::move(text)});
+}
+
+Location CommandLine::place(std::size_t index, bool value) const {
+  if (index >= words.size()) return end();
+  const auto& word = words[index];
+  const auto equals = word.find('=');
+  if (value && word.starts_with("--") && equals != std::string::npos && quoted(word) == word)
+    return {source_, 1, columns_[index] + equals + 1, std::max<std::size_t>(1, word.size() - equals - 1)};
+  return {source_, 1, columns_[index], quoted(word).size()};
+}
+
+Location CommandLine::end() const { return {source_, 1, source_->text.size() + 2, 1}; }
+
+Arguments CommandLine::parse(const Verb& verb) const {
+  Reader reader(*this, verb);
+  Arguments arguments;
+  for (const auto& option : reader.split()) {
+    const auto word = reader.word_of(option);
+    if (option.unregistered) {
+      reader.unknown(option, word);
+      continue;
+    }
+    if (option.position_key >= 0) {
+      arguments.positionals_.push_back({option.value.front(), place(word)});
+      continue;
+    }
+    const auto& spec = reader.spec_of(option);
+    auto& values = arguments.options_[std::string(spec.name)];
+    const auto place_of_value = option.original_tokens.size() > 1 ? place(word + 1) : place(word, true);
+    Arguments::Given given{option.value.empty() ? "" : option.value.front(), place_of_value};
+    reader.check(spec, given, !values.empty());
+    values.push_back(std::move(given));
+  }
+  reader.check_positionals(arguments.positionals_);
+  reader.finish();
+  return arguments;
+}
+
+}  // namespace lockstep::cli

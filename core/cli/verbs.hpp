@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command_line.hpp"
+
+namespace lockstep::cli {
+
+/// Every verb, in the order of the help.
+[[nodiscard]] const std::vector<Verb>& verbs();
+
+int run(const Arguments& arguments);
+int validate(const Arguments& arguments);
+int plan(const Arguments& arguments);
+int list(const Arguments& arguments);
+int describe(const Arguments& arguments);
+int explain(const Arguments& arguments);
+int compare(const Arguments& arguments);
+
+/// `lockstep --help`
+[[nodiscard]] std::string help();
+/// `lockstep VERB --help`
+[[nodiscard]] std::string help(const Verb& verb);
+
+}  // namespace lockstep::cli
