@@ -1,0 +1,61 @@
+#include "engine/verdict.hpp"
+
+#include <algorithm>
+
+namespace lockstep {
+namespace {
+
+StepStatus status_of(const CheckResult& check) {
+  switch (check.verdict.value_or(Verdict::pass)) {
+    case Verdict::pass: return StepStatus::pass;
+    case Verdict::warn: return StepStatus::warn;
+    case Verdict::fail: return StepStatus::fail;
+    case Verdict::vacuous: break;
+  }
+  if (check.on_vacuous == OnVacuous::allow) return StepStatus::pass;
+  return check.level == Level::require && check.on_vacuous == OnVacuous::fail ? StepStatus::fail : StepStatus::warn;
+}
+
+bool ran(const StepRecord& step) { return step.status && *step.status != StepStatus::skipped; }
+
+}  // namespace
+
+StepStatus status_of(const std::vector<CheckResult>& checks) {
+  auto worst = checks.empty() ? StepStatus::done : StepStatus::pass;
+  for (const auto& check : checks) {
+    const auto status = status_of(check);
+    if (status == StepStatus::fail) return status;
+    if (status == StepStatus::warn) worst = status;
+  }
+  return worst;
+}
+
+void conclude(RunRecord& record, const RunFacts& facts) {
+  const auto any = [&record](auto&& predicate) { return std::ranges::any_of(record.steps, predicate); };
+  const bool errors = any([](const StepRecord& s) { return s.status == StepStatus::error; });
+  const bool crashes = any([](const StepRecord& s) { return s.status == StepStatus::crashed; });
+  const bool failures = any([](const StepRecord& s) { return s.scored && s.status == StepStatus::fail; });
+  const bool scored_ran = any([](const StepRecord& s) { return s.scored && ran(s); });
+  const bool nothing =
+      !scored_ran || (facts.declares_required_checks && !facts.performed_required_check);
+
+  if (nothing) record.message = "nothing was verified";
+  if (facts.interrupted) {
+    record.verdict = RunVerdict::interrupted;
+    record.exit_code = 6;
+  } else if (crashes) {
+    record.verdict = RunVerdict::crashed;
+    record.exit_code = 5;
+  } else if (errors || facts.report_failed) {
+    record.verdict = RunVerdict::error;
+    record.exit_code = 4;
+  } else if (failures || nothing) {
+    record.verdict = RunVerdict::fail;
+    record.exit_code = 1;
+  } else {
+    record.verdict = RunVerdict::pass;
+    record.exit_code = 0;
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,128 @@
+#include "loader/open_plugin.hpp"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <regex>
+
+#include <boost/dll/shared_library.hpp>
+#include <fmt/format.h>
+
+#include "loader/build_id.hpp"
+
+namespace lockstep {
+namespace {
+
+using EntryFunction = const PluginEntry*();
+
+/// Libraries stay open for the life of the process: unloading code whose objects are alive crashes, and LibTorch's
+/// registrations do not survive it. The registry is leaked so that no destructor closes them at exit either.
+struct Registry {
+  std::map<std::filesystem::path, boost::dll::shared_library> libraries;
+  const char* libtorch = nullptr;
+};
+Registry& registry() {
+  static auto& instance = *new Registry;
+  return instance;
+}
+
+Diagnostic problem(std::string code, std::string message, std::string help) {
+  return {.code = std::move(code), .message = std::move(message), .help = std::move(help)};
+}
+
+/// The dynamic linker's reason without the path that it begins with, C++ names made readable.
+std::string reason_text(const std::filesystem::path& file) {
+  const char* error = dlerror();  // NOLINT(concurrency-mt-unsafe): plugins are opened on one thread
+  std::string text = error != nullptr ? error : "the dynamic linker gave no reason";
+  const std::string prefix = file.string() + ": ";
+  if (text.starts_with(prefix)) text.erase(0, prefix.size());
+  static const std::regex mangled("_Z[A-Za-z0-9_.$]+");
+  std::string readable;
+  auto begin = std::sregex_iterator(text.begin(), text.end(), mangled);
+  std::size_t end_of_last = 0;
+  for (auto match = begin; match != std::sregex_iterator(); ++match) {
+    readable += text.substr(end_of_last, static_cast<std::size_t>(match->position()) - end_of_last);
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> name(
+        abi::__cxa_demangle(match->str().c_str(), nullptr, nullptr, &status), &std::free);
+    readable += status == 0 ? std::string(name.get()) : match->str();
+    end_of_last = static_cast<std::size_t>(match->position() + match->length());
+  }
+  return readable + text.substr(end_of_last);
+}
+
+std::string stamp_value(const char* text) { return text != nullptr ? text : "none"; }
+
+}  // namespace
+
+std::optional<std::string> stamp_difference(const PluginStamp& plugin, const char* libtorch) {
+  const PluginStamp engine = LOCKSTEP_STAMP;
+  if (plugin.magic != engine.magic) return "its stamp does not begin with Lockstep's mark";
+  if (plugin.api != engine.api) {
+    return fmt::format("it was built for engine API {}, this engine has API {}", plugin.api, engine.api);
+  }
+  const auto differs = [](const char* what, const char* theirs, const char* ours) -> std::optional<std::string> {
+    if (stamp_value(theirs) == stamp_value(ours)) return std::nullopt;
+    return fmt::format("its {} is '{}', the engine's is '{}'", what, stamp_value(theirs), stamp_value(ours));
+  };
+  if (auto d = differs("compiler ABI", plugin.compiler_abi, engine.compiler_abi)) return d;
+  if (auto d = differs("standard library", plugin.standard_library, engine.standard_library)) return d;
+  if (auto d = differs("sanitizer", plugin.sanitizer, engine.sanitizer)) return d;
+  if (plugin.libtorch != nullptr && libtorch != nullptr && std::strcmp(plugin.libtorch, libtorch) != 0) {
+    return fmt::format("it was built against LibTorch {}, the plugins opened before it against {}", plugin.libtorch,
+                       libtorch);
+  }
+  return std::nullopt;
+}
+
+std::variant<OpenPlugin, Diagnostic> open_plugin(const std::filesystem::path& file, const std::string& step_name) {
+  auto& open = registry();
+  auto found = open.libraries.find(file);
+  if (found == open.libraries.end()) {
+    std::error_code failed;
+    boost::dll::shared_library library(file, boost::dll::load_mode::rtld_now, failed);
+    if (failed) {
+      return problem("L002", fmt::format("plugin '{}' cannot be loaded: {}", file.string(), reason_text(file)),
+                     "rebuild the plugin, or install the library that it names");
+    }
+    found = open.libraries.emplace(file, std::move(library)).first;
+  }
+  const auto& library = found->second;
+  if (!library.has(plugin_symbol)) {
+    return problem("L003", fmt::format("'{}' is a shared library but not a plugin: it has no symbol '{}'",
+                                       file.string(), plugin_symbol),
+                   "end the step's source with LOCKSTEP_STEP(\"family.name\", Type)");
+  }
+  const PluginEntry* entry = nullptr;
+  std::string thrown;
+  try {
+    entry = library.get<EntryFunction>(plugin_symbol)();
+  } catch (...) {
+    PluginError error{};
+    detail::store_current_exception(&error);
+    thrown = error.text;
+  }
+  if (entry == nullptr) {
+    return problem("L004",
+                   fmt::format("plugin '{}': its entry '{}' {}", file.string(), plugin_symbol,
+                               thrown.empty() ? std::string("returned null") : "threw: " + thrown),
+                   "let LOCKSTEP_STEP write the entry");
+  }
+  if (const auto difference = stamp_difference(entry->stamp, open.libtorch)) {
+    return problem("L005", fmt::format("plugin '{}' does not fit this engine: {}", file.string(), *difference),
+                   "rebuild the plugin with this Lockstep's headers and the same compiler and LibTorch");
+  }
+  if (entry->stamp.libtorch != nullptr && open.libtorch == nullptr) open.libtorch = entry->stamp.libtorch;
+  if (entry->step_name != step_name) {
+    return problem("L006", fmt::format("plugin '{}' holds the step '{}', expected '{}'", file.string(),
+                                       entry->step_name, step_name),
+                   "a plugin's file is named after its step");
+  }
+  return OpenPlugin{file, build_id_of(reinterpret_cast<const void*>(entry)), entry};
+}
+
+}  // namespace lockstep
