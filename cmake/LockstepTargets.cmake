@@ -2,7 +2,8 @@
 
 add_library(lockstep_options INTERFACE)
 target_compile_options(lockstep_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion
-                                                  -Wno-sign-conversion)
+                                                  -Wno-sign-conversion
+                                                  -Wno-missing-field-initializers)
 if(LOCKSTEP_WERROR)
   target_compile_options(lockstep_options INTERFACE -Werror)
 endif()

@@ -26,11 +26,11 @@ class RunObserver {
 
 /// Which steps are scored and how the run ends early.
 struct RunOptions {
-  std::vector<std::string> only;     ///< step ids, all of which exist in the plan
+  std::vector<std::string> only;  ///< step ids, all of which exist in the plan
   std::optional<std::string> from;
   std::optional<std::string> to;
   bool fail_fast = false;
-  std::filesystem::path dump;        ///< folder for `<step>.safetensors`, empty: no dump
+  std::filesystem::path dump;                      ///< folder for `<step>.safetensors`, empty: no dump
   const std::atomic<bool>* interrupted = nullptr;  ///< set by the SIGINT handler
 };
 

@@ -4,26 +4,40 @@ namespace lockstep {
 
 std::string_view name_of(RunVerdict verdict) noexcept {
   switch (verdict) {
-    case RunVerdict::pass: return "pass";
-    case RunVerdict::fail: return "fail";
-    case RunVerdict::error: return "error";
-    case RunVerdict::invalid: return "invalid";
-    case RunVerdict::interrupted: return "interrupted";
-    case RunVerdict::crashed: return "crashed";
-    case RunVerdict::incomplete: return "incomplete";
+    case RunVerdict::pass:
+      return "pass";
+    case RunVerdict::fail:
+      return "fail";
+    case RunVerdict::error:
+      return "error";
+    case RunVerdict::invalid:
+      return "invalid";
+    case RunVerdict::interrupted:
+      return "interrupted";
+    case RunVerdict::crashed:
+      return "crashed";
+    case RunVerdict::incomplete:
+      return "incomplete";
   }
   return "incomplete";
 }
 
 std::string_view name_of(StepStatus status) noexcept {
   switch (status) {
-    case StepStatus::pass: return "pass";
-    case StepStatus::fail: return "fail";
-    case StepStatus::warn: return "warn";
-    case StepStatus::done: return "done";
-    case StepStatus::skipped: return "skipped";
-    case StepStatus::error: return "error";
-    case StepStatus::crashed: return "crashed";
+    case StepStatus::pass:
+      return "pass";
+    case StepStatus::fail:
+      return "fail";
+    case StepStatus::warn:
+      return "warn";
+    case StepStatus::done:
+      return "done";
+    case StepStatus::skipped:
+      return "skipped";
+    case StepStatus::error:
+      return "error";
+    case StepStatus::crashed:
+      return "crashed";
   }
   return "error";
 }

@@ -36,7 +36,7 @@ struct StepRecord {
   std::string plugin_file;  ///< empty: not found
   std::string build_id;
   bool scored = true;
-  std::optional<StepStatus> status;  ///< none until the step has ended
+  std::optional<StepStatus> status;    ///< none until the step has ended
   std::optional<std::string> reason;   ///< of SKIPPED and ERROR
   std::optional<std::string> help;     ///< of ERROR
   std::optional<std::string> summary;  ///< StepContext::summary

@@ -12,11 +12,11 @@ namespace lockstep {
 
 /// The thread count of a run and who may set it.
 struct ThreadSetting {
-  std::optional<int> threads;         ///< none: "auto" and not set yet
-  bool automatic = false;             ///< `threads = "auto"`
-  std::string set_by;                 ///< id of the step that set it
-  bool libtorch_used = false;         ///< a step that links LibTorch has run
-  std::function<void(int)> apply;     ///< hands the count to the hooks
+  std::optional<int> threads;      ///< none: "auto" and not set yet
+  bool automatic = false;          ///< `threads = "auto"`
+  std::string set_by;              ///< id of the step that set it
+  bool libtorch_used = false;      ///< a step that links LibTorch has run
+  std::function<void(int)> apply;  ///< hands the count to the hooks
 };
 
 /// The StepContext of one step in one run: collects into the records what the step says.

@@ -7,8 +7,8 @@
 namespace lockstep {
 
 enum class Role {
-  scored,        ///< selected: its verdict counts
-  needed,        ///< runs because a scored step reads from it, directly or not; only its ERROR counts
+  scored,  ///< selected: its verdict counts
+  needed,  ///< runs because a scored step reads from it, directly or not; only its ERROR counts
   not_selected,
 };
 

@@ -7,10 +7,14 @@ namespace {
 
 StepStatus status_of(const CheckResult& check) {
   switch (check.verdict.value_or(Verdict::pass)) {
-    case Verdict::pass: return StepStatus::pass;
-    case Verdict::warn: return StepStatus::warn;
-    case Verdict::fail: return StepStatus::fail;
-    case Verdict::vacuous: break;
+    case Verdict::pass:
+      return StepStatus::pass;
+    case Verdict::warn:
+      return StepStatus::warn;
+    case Verdict::fail:
+      return StepStatus::fail;
+    case Verdict::vacuous:
+      break;
   }
   if (check.on_vacuous == OnVacuous::allow) return StepStatus::pass;
   return check.level == Level::require && check.on_vacuous == OnVacuous::fail ? StepStatus::fail : StepStatus::warn;
@@ -36,8 +40,7 @@ void conclude(RunRecord& record, const RunFacts& facts) {
   const bool crashes = any([](const StepRecord& s) { return s.status == StepStatus::crashed; });
   const bool failures = any([](const StepRecord& s) { return s.scored && s.status == StepStatus::fail; });
   const bool scored_ran = any([](const StepRecord& s) { return s.scored && ran(s); });
-  const bool nothing =
-      !scored_ran || (facts.declares_required_checks && !facts.performed_required_check);
+  const bool nothing = !scored_ran || (facts.declares_required_checks && !facts.performed_required_check);
 
   if (nothing) record.message = "nothing was verified";
   if (facts.interrupted) {

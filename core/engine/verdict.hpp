@@ -13,7 +13,7 @@ namespace lockstep {
 /// What the verdict of a run needs to know beside the record.
 struct RunFacts {
   bool interrupted = false;
-  bool report_failed = false;            ///< a dump could not be written
+  bool report_failed = false;             ///< a dump could not be written
   bool declares_required_checks = false;  ///< some scored step does
   bool performed_required_check = false;  ///< some scored step called one
 };

@@ -6,10 +6,10 @@
 #include <system_error>
 #include <utility>
 
-#include <boost/dll/runtime_symbol_info.hpp>
-#include <boost/dll/shared_library.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <boost/dll/runtime_symbol_info.hpp>
+#include <boost/dll/shared_library.hpp>
 
 #include "loader/open_plugin.hpp"
 
@@ -75,7 +75,8 @@ StepCatalog::Lookup PluginLoader::find(const std::string& uses, const fs::path& 
               .diagnostic = {.code = "L001",
                              .message = fmt::format("no plugin for step '{}' was found", uses),
                              .help = fmt::format("searched for {}{} in: {}", uses, suffix(),
-                                                 tried.empty() ? std::string("no folder") : fmt::format("{}", fmt::join(tried, ", ")))}};
+                                                 tried.empty() ? std::string("no folder")
+                                                               : fmt::format("{}", fmt::join(tried, ", ")))}};
     }
   } else {
     std::error_code ignored;

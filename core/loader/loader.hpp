@@ -10,8 +10,8 @@ namespace lockstep {
 
 /// Finds and opens plugins. Libraries are opened once (rtld_now, local scope) and never closed.
 ///
-/// The step `family.name` lies in `family.name.so`. First hit in the search order wins; a first hit that does not load is
-/// an error with the loader's reason, never a reason to try the next folder.
+/// The step `family.name` lies in `family.name.so`. First hit in the search order wins; a first hit that does not load
+/// is an error with the loader's reason, never a reason to try the next folder.
 class LOCKSTEP_API PluginLoader final : public StepCatalog {
  public:
   /// Folders in search order; they need not exist.
@@ -23,7 +23,8 @@ class LOCKSTEP_API PluginLoader final : public StepCatalog {
 
   [[nodiscard]] const std::vector<std::filesystem::path>& folders() const noexcept { return folders_; }
 
-  /// `--plugin-path` folders, then LOCKSTEP_PLUGIN_PATH (colon-separated), then `../lib/lockstep/plugins` beside the program.
+  /// `--plugin-path` folders, then LOCKSTEP_PLUGIN_PATH (colon-separated), then `../lib/lockstep/plugins` beside the
+  /// program.
   [[nodiscard]] static std::vector<std::filesystem::path> default_folders(
       const std::vector<std::filesystem::path>& plugin_path);
 

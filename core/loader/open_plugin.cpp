@@ -9,8 +9,8 @@
 #include <memory>
 #include <regex>
 
-#include <boost/dll/shared_library.hpp>
 #include <fmt/format.h>
+#include <boost/dll/shared_library.hpp>
 
 #include "loader/build_id.hpp"
 
@@ -93,9 +93,10 @@ std::variant<OpenPlugin, Diagnostic> open_plugin(const std::filesystem::path& fi
   }
   const auto& library = found->second;
   if (!library.has(plugin_symbol)) {
-    return problem("L003", fmt::format("'{}' is a shared library but not a plugin: it has no symbol '{}'",
-                                       file.string(), plugin_symbol),
-                   "end the step's source with LOCKSTEP_STEP(\"family.name\", Type)");
+    return problem(
+        "L003",
+        fmt::format("'{}' is a shared library but not a plugin: it has no symbol '{}'", file.string(), plugin_symbol),
+        "end the step's source with LOCKSTEP_STEP(\"family.name\", Type)");
   }
   const PluginEntry* entry = nullptr;
   std::string thrown;
@@ -118,9 +119,10 @@ std::variant<OpenPlugin, Diagnostic> open_plugin(const std::filesystem::path& fi
   }
   if (entry->stamp.libtorch != nullptr && open.libtorch == nullptr) open.libtorch = entry->stamp.libtorch;
   if (entry->step_name != step_name) {
-    return problem("L006", fmt::format("plugin '{}' holds the step '{}', expected '{}'", file.string(),
-                                       entry->step_name, step_name),
-                   "a plugin's file is named after its step");
+    return problem(
+        "L006",
+        fmt::format("plugin '{}' holds the step '{}', expected '{}'", file.string(), entry->step_name, step_name),
+        "a plugin's file is named after its step");
   }
   return OpenPlugin{file, build_id_of(reinterpret_cast<const void*>(entry)), entry};
 }

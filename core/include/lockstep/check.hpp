@@ -15,7 +15,23 @@ namespace lockstep {
 class Step;
 
 enum class Metric {
-  close, bits, ulp, peir, max_abs, max_rel, mean_abs, rmse, sqnr, cosine, pcc, kl, top1, topk, norm_wise, equal, expect
+  close,
+  bits,
+  ulp,
+  peir,
+  max_abs,
+  max_rel,
+  mean_abs,
+  rmse,
+  sqnr,
+  cosine,
+  pcc,
+  kl,
+  top1,
+  topk,
+  norm_wise,
+  equal,
+  expect
 };
 enum class Level { require, inform, off };
 enum class Verdict { pass, fail, warn, vacuous };
@@ -115,7 +131,8 @@ struct CheckResult {
   std::string bound_source;     ///< "file:line:column", or "default" for the step's own
   std::int64_t compared = 0;    ///< elements
   std::int64_t mismatched = 0;
-  std::optional<std::string> ladder;  ///< "bits_equal", "signed_zero", "ulp", "close", "far", "non_finite", "not_comparable"
+  std::optional<std::string>
+      ladder;  ///< "bits_equal", "signed_zero", "ulp", "close", "far", "non_finite", "not_comparable"
   std::optional<std::string> message;
   std::string expected;  ///< what the expected side is
   std::vector<std::pair<std::string, double>> statistics;
@@ -207,10 +224,14 @@ class LOCKSTEP_API Check {
  private:
   template <class T>
   static Value to_value(const T& v) {
-    if constexpr (std::is_constructible_v<Value, const T&> && !std::is_integral_v<T>) return Value(v);
-    else if constexpr (std::is_same_v<T, bool>) return Value(v);
-    else if constexpr (std::is_integral_v<T>) return Value(static_cast<std::int64_t>(v));
-    else if constexpr (std::is_convertible_v<const T&, std::string_view>) return Value(std::string(std::string_view(v)));
+    if constexpr (std::is_constructible_v<Value, const T&> && !std::is_integral_v<T>)
+      return Value(v);
+    else if constexpr (std::is_same_v<T, bool>)
+      return Value(v);
+    else if constexpr (std::is_integral_v<T>)
+      return Value(static_cast<std::int64_t>(v));
+    else if constexpr (std::is_convertible_v<const T&, std::string_view>)
+      return Value(std::string(std::string_view(v)));
     else {
       Value::Array list;
       for (const auto& element : v) list.push_back(to_value(static_cast<typename T::value_type>(element)));

@@ -65,7 +65,8 @@ class LOCKSTEP_API ParamBase {
   [[nodiscard]] const ParamInfo& info() const noexcept { return info_; }
   /// Where the value was written; nowhere for a default.
   [[nodiscard]] const Location& location() const noexcept { return location_; }
-  /// `value` has been checked against info(): kind, range, choices. Paths are absolute or relative to the working folder.
+  /// `value` has been checked against info(): kind, range, choices. Paths are absolute or relative to the working
+  /// folder.
   void assign(const Value& value, Location location);
 
  protected:
@@ -162,8 +163,8 @@ struct LimitOf<std::vector<T>> {
 /// T: bool, std::int64_t, double, std::string, FilePath, FolderPath, or a std::vector of one of them.
 /// ```cpp
 /// Param<std::int64_t> max_seq{*this, "max_seq", "padded prompt length", {.min = 1, .unit = "tokens"}};
-/// Param<std::string> dtype{*this, "dtype", "computing dtype", {.default_value = "bfloat16", .choices = {"bfloat16", "float32"}}};
-/// Param<FilePath> image{*this, "image", "picture", {.optional = true}};
+/// Param<std::string> dtype{*this, "dtype", "computing dtype", {.default_value = "bfloat16", .choices = {"bfloat16",
+/// "float32"}}}; Param<FilePath> image{*this, "image", "picture", {.optional = true}};
 /// ```
 template <class T>
 class Param final : public ParamBase {

@@ -4,23 +4,25 @@
 
 #include <lockstep/export.hpp>
 
-// What a plugin's shared library exports. Authors use LOCKSTEP_STEP at the end of <lockstep/step.hpp> and need none of this.
+// What a plugin's shared library exports. Authors use LOCKSTEP_STEP at the end of <lockstep/step.hpp> and need none of
+// this.
 
 namespace lockstep {
 
 class Step;
 
-/// Raised when a public header changes in a way that an older plugin would misread. docs/compatibility.md has the rules.
+/// Raised when a public header changes in a way that an older plugin would misread. docs/compatibility.md has the
+/// rules.
 inline constexpr std::uint32_t engine_api_version = 1;
 
 /// Compared field by field before any C++ of the plugin is called. Plain C: readable whatever built the plugin.
 struct PluginStamp {
-  std::uint32_t magic;       ///< 0x4c4f434b, "LOCK"
-  std::uint32_t api;         ///< engine_api_version
-  const char* compiler_abi;  ///< "gxx-abi 1016"
+  std::uint32_t magic;           ///< 0x4c4f434b, "LOCK"
+  std::uint32_t api;             ///< engine_api_version
+  const char* compiler_abi;      ///< "gxx-abi 1016"
   const char* standard_library;  ///< "libstdc++ cxx11 abi 1"
-  const char* sanitizer;     ///< "none", "address", "thread"
-  const char* libtorch;      ///< version it was built against, null if it links none
+  const char* sanitizer;         ///< "none", "address", "thread"
+  const char* libtorch;          ///< version it was built against, null if it links none
 };
 
 /// Settings that a library with state of its own (LibTorch) takes from the engine. Lives in lockstep_torch.
@@ -41,8 +43,8 @@ struct PluginError {
 /// All that the engine calls. No exception crosses these functions, except those of core types from Step's own methods.
 struct PluginEntry {
   PluginStamp stamp;
-  const char* step_name;   ///< "gemma4.token_embedding", equal to the file's name
-  const char* summary;     ///< one line, for `list`
+  const char* step_name;                ///< "gemma4.token_embedding", equal to the file's name
+  const char* summary;                  ///< one line, for `list`
   Step* (*create)(PluginError* error);  ///< null on failure, with the text set
   void (*destroy)(Step* step);
   const EnvironmentHook* (*environment)();  ///< null: no hook
@@ -93,10 +95,10 @@ namespace lockstep {
 #endif
 
 /// The stamp of the translation unit that names it.
-#define LOCKSTEP_STAMP                                                                                           \
-  {                                                                                                              \
+#define LOCKSTEP_STAMP                                                                                          \
+  {                                                                                                             \
     ::lockstep::plugin_magic, ::lockstep::engine_api_version, LOCKSTEP_COMPILER_ABI, LOCKSTEP_STANDARD_LIBRARY, \
-        LOCKSTEP_SANITIZER, LOCKSTEP_STAMP_LIBTORCH                                                              \
+        LOCKSTEP_SANITIZER, LOCKSTEP_STAMP_LIBTORCH                                                             \
   }
 
 namespace detail {
@@ -116,15 +118,15 @@ LOCKSTEP_API void destroy_step(Step* step) noexcept;
 }  // namespace detail
 
 /// Makes the library that this file is compiled into the plugin of step `name`. Once per library, at global scope.
-#define LOCKSTEP_STEP(name, Type, ...)                                                            \
-  extern "C" LOCKSTEP_API const ::lockstep::PluginEntry* lockstep_plugin() {                      \
-    static const ::lockstep::PluginEntry entry{LOCKSTEP_STAMP,                                    \
-                                               name,                                              \
-                                               "" __VA_ARGS__,                                    \
-                                               &::lockstep::detail::create_step<Type>,            \
-                                               &::lockstep::detail::destroy_step,                 \
-                                               LOCKSTEP_ENVIRONMENT};                             \
-    return &entry;                                                                                \
+#define LOCKSTEP_STEP(name, Type, ...)                                                 \
+  extern "C" LOCKSTEP_API const ::lockstep::PluginEntry* lockstep_plugin() {           \
+    static const ::lockstep::PluginEntry entry{LOCKSTEP_STAMP,                         \
+                                               name,                                   \
+                                               "" __VA_ARGS__,                         \
+                                               &::lockstep::detail::create_step<Type>, \
+                                               &::lockstep::detail::destroy_step,      \
+                                               LOCKSTEP_ENVIRONMENT};                  \
+    return &entry;                                                                     \
   }
 
 }  // namespace lockstep

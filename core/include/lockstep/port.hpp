@@ -18,10 +18,10 @@ template <class T>
 struct PortType;
 
 /// Use at global scope: `LOCKSTEP_PORT_TYPE(gemma4::StaticBatch, "gemma4.static_batch/1");`
-#define LOCKSTEP_PORT_TYPE(Type, Id)             \
-  template <>                                    \
-  struct lockstep::PortType<Type> {              \
-    static constexpr std::string_view id = Id;   \
+#define LOCKSTEP_PORT_TYPE(Type, Id)           \
+  template <>                                  \
+  struct lockstep::PortType<Type> {            \
+    static constexpr std::string_view id = Id; \
   }
 
 template <>
@@ -127,15 +127,13 @@ class Out final : public OutPort {
       : OutPort(step, std::move(name), PortType<T>::id, std::move(doc), true) {}
 
   template <class U>
-    requires std::constructible_from<T, U&&>
-  Out& operator=(U&& value) {
+  requires std::constructible_from<T, U&&> Out& operator=(U&& value) {
     publish(std::make_shared<const T>(std::forward<U>(value)));
     return *this;
   }
   /// Shares an object that exists already; T may be an abstract class.
   template <class U>
-    requires std::convertible_to<U*, const T*>
-  Out& operator=(std::shared_ptr<U> value) {
+  requires std::convertible_to<U*, const T*> Out& operator=(std::shared_ptr<U> value) {
     publish(std::shared_ptr<const T>(std::move(value)));
     return *this;
   }

@@ -65,7 +65,7 @@ class LOCKSTEP_API Tensor {
 
   /// Any type with a TensorAdapter, for example at::Tensor once <lockstep/torch.hpp> is included.
   template <class T>
-    requires requires(const T& value) { TensorAdapter<T>::to_tensor(value); }
+  requires requires(const T& value) { TensorAdapter<T>::to_tensor(value); }
   Tensor(const T& value) : Tensor(TensorAdapter<T>::to_tensor(value)) {}  // NOLINT(google-explicit-constructor)
 
   /// A contiguous, 64-byte aligned copy of `bytes`. Throws Error if the byte count does not fit dtype and sizes.
@@ -105,16 +105,26 @@ class LOCKSTEP_API Tensor {
 /// The DType of a C++ element type.
 template <class T>
 [[nodiscard]] constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, bool>) return DType::boolean;
-  else if constexpr (std::is_same_v<T, std::uint8_t>) return DType::uint8;
-  else if constexpr (std::is_same_v<T, std::int8_t>) return DType::int8;
-  else if constexpr (std::is_same_v<T, std::uint16_t>) return DType::uint16;
-  else if constexpr (std::is_same_v<T, std::int16_t>) return DType::int16;
-  else if constexpr (std::is_same_v<T, std::uint32_t>) return DType::uint32;
-  else if constexpr (std::is_same_v<T, std::int32_t>) return DType::int32;
-  else if constexpr (std::is_same_v<T, std::uint64_t>) return DType::uint64;
-  else if constexpr (std::is_same_v<T, std::int64_t>) return DType::int64;
-  else if constexpr (std::is_same_v<T, float>) return DType::float32;
+  if constexpr (std::is_same_v<T, bool>)
+    return DType::boolean;
+  else if constexpr (std::is_same_v<T, std::uint8_t>)
+    return DType::uint8;
+  else if constexpr (std::is_same_v<T, std::int8_t>)
+    return DType::int8;
+  else if constexpr (std::is_same_v<T, std::uint16_t>)
+    return DType::uint16;
+  else if constexpr (std::is_same_v<T, std::int16_t>)
+    return DType::int16;
+  else if constexpr (std::is_same_v<T, std::uint32_t>)
+    return DType::uint32;
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    return DType::int32;
+  else if constexpr (std::is_same_v<T, std::uint64_t>)
+    return DType::uint64;
+  else if constexpr (std::is_same_v<T, std::int64_t>)
+    return DType::int64;
+  else if constexpr (std::is_same_v<T, float>)
+    return DType::float32;
   else {
     static_assert(std::is_same_v<T, double>, "no DType for this C++ type");
     return DType::float64;

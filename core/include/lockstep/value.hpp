@@ -18,14 +18,14 @@ struct Value {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Table> data;
 
   Value() = default;
-  Value(bool v) : data(v) {}                                      // NOLINT(google-explicit-constructor)
-  Value(int v) : data(std::int64_t{v}) {}                         // NOLINT(google-explicit-constructor)
-  Value(std::int64_t v) : data(v) {}                              // NOLINT(google-explicit-constructor)
-  Value(double v) : data(v) {}                                    // NOLINT(google-explicit-constructor)
-  Value(std::string v) : data(std::move(v)) {}                    // NOLINT(google-explicit-constructor)
-  Value(const char* v) : data(std::string(v)) {}                  // NOLINT(google-explicit-constructor)
-  Value(Array v) : data(std::move(v)) {}                          // NOLINT(google-explicit-constructor)
-  Value(Table v) : data(std::move(v)) {}                          // NOLINT(google-explicit-constructor)
+  Value(bool v) : data(v) {}                      // NOLINT(google-explicit-constructor)
+  Value(int v) : data(std::int64_t{v}) {}         // NOLINT(google-explicit-constructor)
+  Value(std::int64_t v) : data(v) {}              // NOLINT(google-explicit-constructor)
+  Value(double v) : data(v) {}                    // NOLINT(google-explicit-constructor)
+  Value(std::string v) : data(std::move(v)) {}    // NOLINT(google-explicit-constructor)
+  Value(const char* v) : data(std::string(v)) {}  // NOLINT(google-explicit-constructor)
+  Value(Array v) : data(std::move(v)) {}          // NOLINT(google-explicit-constructor)
+  Value(Table v) : data(std::move(v)) {}          // NOLINT(google-explicit-constructor)
 
   friend bool operator==(const Value&, const Value&) = default;
 };

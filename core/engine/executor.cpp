@@ -1,0 +1,350 @@
+#include "engine/executor.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <lockstep/safetensors.hpp>
+
+#include "engine/environment.hpp"
+#include "engine/process_memory.hpp"
+#include "engine/results.hpp"
+#include "engine/run_context.hpp"
+#include "engine/selection.hpp"
+#include "engine/verdict.hpp"
+
+namespace lockstep {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// What a later step must know about one that is over.
+struct Outcome {
+  bool skipped_itself = false;
+  std::set<std::string> unset_optional_outputs;
+  std::string cause;  ///< why readers are skipped, after ERROR or SKIPPED: the first step of the chain and its reason
+};
+
+/// One run of one plan.
+class Execution {
+ public:
+  Execution(Plan& plan, const RunOptions& options, const std::vector<RunObserver*>& observers)
+      : plan_(plan),
+        options_(options),
+        observers_(observers),
+        roles_(select_steps(plan, options)),
+        outcomes_(plan.steps.size()) {}
+
+  RunRecord run();
+
+ private:
+  void prepare_record();
+  void prepare_environment();
+  void announce_readers();
+  void run_step(std::size_t i);
+  std::optional<std::string> reason_not_to_run(std::size_t i) const;
+  std::optional<std::string> bind_inputs(std::size_t i);
+  void call(std::size_t i);
+  void finish(std::size_t i, const RunContext& context, const std::optional<Diagnostic>& failure, bool interrupted);
+  void skip(std::size_t i, std::string reason, std::string cause);
+  void fail_with_error(std::size_t i, Diagnostic diagnostic);
+  std::vector<std::string> publish_outputs(std::size_t i);
+  void dump(const StepRecord& record, const std::vector<std::pair<std::string, Tensor>>& tensors);
+  void release_inputs(std::size_t i);
+  bool interrupted() const { return options_.interrupted != nullptr && options_.interrupted->load(); }
+
+  Plan& plan_;
+  const RunOptions& options_;
+  const std::vector<RunObserver*>& observers_;
+  std::vector<Role> roles_;
+  std::vector<Outcome> outcomes_;
+  std::vector<const EnvironmentHook*> hooks_;
+  ThreadSetting threads_;
+  Results results_;
+  RunRecord record_;
+  RunFacts facts_;
+  std::optional<std::string> stopped_by_;  ///< --fail-fast: the step that failed
+};
+
+RunRecord Execution::run() {
+  const auto start = Clock::now();
+  prepare_record();
+  prepare_environment();
+  announce_readers();
+  for (auto* observer : observers_) observer->run_started(record_);
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    run_step(i);
+    release_inputs(i);
+    record_.seconds = seconds_since(start);
+    for (auto* observer : observers_) observer->step_finished(record_, i);
+  }
+  facts_.interrupted = interrupted();
+  conclude(record_, facts_);
+  record_.seconds = seconds_since(start);
+  for (const auto& step : record_.steps) record_.peak_rss_bytes = std::max(record_.peak_rss_bytes, step.peak_rss_bytes);
+  for (auto* observer : observers_) observer->run_finished(record_);
+  return std::move(record_);
+}
+
+void Execution::prepare_record() {
+  record_.pipeline_name = plan_.name;
+  record_.pipeline_file = plan_.file;
+  record_.pipeline_sha256 = plan_.sha256;
+  record_.overrides = plan_.overrides;
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    const auto& step = plan_.steps[i];
+    StepRecord record{.id = step.id, .uses = step.uses, .scored = roles_[i] == Role::scored};
+    if (step.handle) {
+      record.plugin_file = step.handle->file.string();
+      record.build_id = step.handle->build_id;
+      for (const auto* check : step.handle->step->declarations().checks) {
+        facts_.declares_required_checks |= record.scored && check->settings().level == Level::require;
+      }
+    }
+    for (const auto& parameter : step.parameters) record.parameters.emplace_back(parameter.name, parameter.value);
+    for (const auto& wire : step.wires) {
+      record.inputs.emplace_back(wire.input, plan_.steps[wire.step].id + "." + wire.output);
+    }
+    record_.steps.push_back(std::move(record));
+  }
+}
+
+void Execution::prepare_environment() {
+  hooks_ = hooks_of(plan_);
+  threads_.threads = plan_.environment.threads;
+  threads_.automatic = !threads_.threads.has_value();
+  threads_.apply = [this](int threads) {
+    for (const auto* hook : hooks_) hook->configure(threads, plan_.environment.seed);
+  };
+  threads_.apply(threads_.threads.value_or(0));
+  describe_environment(plan_, hooks_, record_);
+}
+
+void Execution::announce_readers() {
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    for (const auto& wire : plan_.steps[i].wires) results_.expect_reader({wire.step, wire.output});
+  }
+}
+
+void Execution::release_inputs(std::size_t i) {
+  for (const auto& wire : plan_.steps[i].wires) results_.reader_done({wire.step, wire.output});
+}
+
+std::optional<std::string> Execution::reason_not_to_run(std::size_t i) const {
+  const auto& step = plan_.steps[i];
+  if (roles_[i] == Role::not_selected) return "not selected";
+  if (step.skip) return *step.skip;
+  if (interrupted()) return "interrupted";
+  if (stopped_by_) return fmt::format("--fail-fast after '{}'", *stopped_by_);
+  return std::nullopt;
+}
+
+/// Binds every input that has a value; a reason if the step cannot run.
+std::optional<std::string> Execution::bind_inputs(std::size_t i) {
+  const auto& step = plan_.steps[i];
+  for (auto* input : step.handle->step->declarations().inputs) {
+    const auto wire = std::ranges::find(step.wires, input->info().name, &PlannedWire::input);
+    if (wire == step.wires.end()) continue;  // optional and unbound; the binder saw to the others
+    const auto& producer = record_.steps[wire->step];
+    const auto& outcome = outcomes_[wire->step];
+    const bool over = producer.status == StepStatus::error || producer.status == StepStatus::skipped;
+    if (over && !(outcome.skipped_itself && input->info().optional)) return outcome.cause;
+    auto value = results_.read({wire->step, wire->output});
+    if (value == nullptr && !over) {
+      const bool may_be_empty = input->info().optional && outcome.unset_optional_outputs.contains(wire->output);
+      if (!may_be_empty) return fmt::format("'{}' did not publish '{}'", producer.id, wire->output);
+    }
+    input->bind(std::move(value));
+  }
+  return std::nullopt;
+}
+
+void Execution::skip(std::size_t i, std::string reason, std::string cause) {
+  auto& record = record_.steps[i];
+  record.status = StepStatus::skipped;
+  record.reason = std::move(reason);
+  outcomes_[i].cause = std::move(cause);
+}
+
+void Execution::run_step(std::size_t i) {
+  const auto& id = plan_.steps[i].id;
+  if (auto reason = reason_not_to_run(i)) {
+    auto cause = fmt::format("'{}' was skipped: {}", id, *reason);
+    return skip(i, std::move(*reason), std::move(cause));
+  }
+  if (auto reason = bind_inputs(i)) {
+    auto cause = *reason;
+    return skip(i, std::move(*reason), std::move(cause));
+  }
+  for (auto* observer : observers_) observer->step_started(record_, i);
+  call(i);
+  plan_.steps[i].handle->step.reset();
+  const auto status = record_.steps[i].status;
+  const bool failed = status == StepStatus::error || (status == StepStatus::fail && record_.steps[i].scored);
+  if (options_.fail_fast && failed) stopped_by_ = id;
+}
+
+void Execution::call(std::size_t i) {
+  auto& planned = plan_.steps[i];
+  auto& step = *planned.handle->step;
+  RunContext context(record_, i, threads_, options_.interrupted, observers_);
+  std::optional<Diagnostic> failure;
+  bool interrupted = false;
+  reset_peak_memory();
+  const auto start = Clock::now();
+  try {
+    if (const auto* hook = hook_of(planned)) {
+      struct Call {
+        Step& step;
+        StepContext& context;
+      } body{step, context};
+      hook->around(
+          [](void* data) {
+            auto& target = *static_cast<Call*>(data);
+            target.step.run(target.context);
+          },
+          &body);
+      threads_.libtorch_used = true;
+    } else {
+      step.run(context);
+    }
+  } catch (const Interrupted&) {
+    interrupted = true;
+  } catch (const Error& error) {
+    failure = error.diagnostic();
+    failure->code = "S001";
+  } catch (const std::exception& error) {
+    failure = Diagnostic{.code = "S001", .message = error.what()};
+  } catch (...) {
+    failure = Diagnostic{.code = "S002",
+                         .message = "threw an exception that is not derived from std::exception",
+                         .help = "throw lockstep::Error or another std::exception"};
+  }
+  record_.steps[i].seconds = seconds_since(start);
+  finish(i, context, failure, interrupted);
+  record_.steps[i].peak_rss_bytes = peak_memory_bytes();
+}
+
+void Execution::finish(std::size_t i, const RunContext& context, const std::optional<Diagnostic>& failure,
+                       bool interrupted) {
+  auto& record = record_.steps[i];
+  const auto& declared = plan_.steps[i].handle->step->declarations();
+  const auto keep_without_verdict = [&record, &declared] {
+    for (const auto* check : declared.checks) {
+      for (auto result : check->results()) {
+        result.verdict.reset();
+        record.checks.push_back(std::move(result));
+      }
+    }
+  };
+  if (interrupted) return skip(i, "interrupted", fmt::format("'{}' was skipped: interrupted", record.id));
+  if (failure) {
+    keep_without_verdict();
+    return fail_with_error(i, *failure);
+  }
+  if (const auto& reason = context.skip_reason()) {
+    outcomes_[i].skipped_itself = true;
+    return skip(i, *reason, fmt::format("'{}' was skipped: {}", record.id, *reason));
+  }
+
+  bool any_active = false;
+  for (auto* check : declared.checks) {
+    const bool performed = !check->results().empty();
+    if (check->settings().level == Level::off) continue;
+    any_active = true;
+    facts_.performed_required_check |= record.scored && performed && check->settings().level == Level::require;
+    check->close_if_never_performed();
+  }
+  std::vector<CheckResult> checks;
+  for (const auto* check : declared.checks)
+    checks.insert(checks.end(), check->results().begin(), check->results().end());
+  const auto status = any_active ? status_of(checks) : StepStatus::done;
+  const auto missing = publish_outputs(i);
+  const bool failed = std::ranges::count(checks, Verdict::fail, &CheckResult::verdict) > 0;
+  if (!missing.empty() && !failed) {
+    keep_without_verdict();
+    return fail_with_error(i, {.code = "S003",
+                               .message = fmt::format("did not publish '{}' and failed no check", missing.front()),
+                               .help = "set the output, declare it optional, or fail a check that says why"});
+  }
+  record.checks = std::move(checks);
+  record.status = status;
+}
+
+void Execution::fail_with_error(std::size_t i, Diagnostic diagnostic) {
+  auto& record = record_.steps[i];
+  record.status = StepStatus::error;
+  record.reason = diagnostic.message;
+  if (!diagnostic.help.empty()) record.help = diagnostic.help;
+  record.outputs.clear();
+  outcomes_[i].cause = fmt::format("'{}' ended in ERROR", record.id);
+  diagnostic.message = fmt::format("step '{}': {}", record.id, diagnostic.message);
+  if (diagnostic.location.source == nullptr) diagnostic.location = plan_.steps[i].location;
+  record_.diagnostics.push_back(std::move(diagnostic));
+}
+
+/// Describes, dumps and hands on the outputs; the names of non-optional ones that are unset.
+std::vector<std::string> Execution::publish_outputs(std::size_t i) {
+  auto& record = record_.steps[i];
+  std::vector<std::string> missing;
+  std::vector<std::pair<std::string, Tensor>> tensors;
+  for (auto* output : plan_.steps[i].handle->step->declarations().outputs) {
+    const auto& info = output->info();
+    if (!output->has_value()) {
+      if (info.optional) {
+        outcomes_[i].unset_optional_outputs.insert(info.name);
+      } else {
+        missing.push_back(info.name);
+      }
+      continue;
+    }
+    OutputRecord described{.name = info.name, .type = info.type, .tensors = {}};
+    output->visit([&](std::string_view name, const Tensor& tensor) {
+      described.tensors.push_back({std::string(name), tensor.dtype(), tensor.sizes()});
+      tensors.emplace_back(name.empty() ? info.name : fmt::format("{}.{}", info.name, name), tensor);
+    });
+    record.outputs.push_back(std::move(described));
+    results_.publish({i, info.name}, output->take());
+  }
+  if (!options_.dump.empty() && !tensors.empty()) dump(record, tensors);
+  return missing;
+}
+
+void Execution::dump(const StepRecord& record, const std::vector<std::pair<std::string, Tensor>>& tensors) {
+  const auto file = options_.dump / (record.id + ".safetensors");
+  try {
+    std::filesystem::create_directories(options_.dump);
+    write_safetensors(file, tensors, {{"step", record.id}, {"uses", record.uses}});
+  } catch (const std::exception& error) {
+    facts_.report_failed = true;
+    record_.diagnostics.push_back(
+        {.code = "R002",
+         .message = fmt::format("the dump '{}' cannot be written: {}", file.string(), error.what()),
+         .help = "give --dump a folder that can be written"});
+  }
+}
+
+}  // namespace
+
+RunRecord execute(Plan& plan, const RunOptions& options, const std::vector<RunObserver*>& observers) {
+  return Execution(plan, options, observers).run();
+}
+
+RunRecord invalid_record(const PlanResult& result, int exit_code) {
+  RunRecord record;
+  record.pipeline_name = result.plan.name;
+  record.pipeline_file = result.plan.file;
+  record.pipeline_sha256 = result.plan.sha256;
+  record.overrides = result.plan.overrides;
+  record.diagnostics = result.diagnostics;
+  record.verdict = RunVerdict::invalid;
+  record.exit_code = exit_code;
+  return record;
+}
+
+}  // namespace lockstep
