@@ -6,6 +6,8 @@ namespace lockstep {
 
 std::string Location::to_string() const {
   if (!source) return {};
+  // An argument is named by its key, "--set max_seq": it has neither lines nor, often, a unique name.
+  if (source->name.starts_with("--")) return source->name + " " + source->text.substr(0, source->text.find('='));
   if (line == 0) return source->name;
   return source->name + ":" + std::to_string(line) + ":" + std::to_string(column);
 }

@@ -12,7 +12,7 @@ namespace lockstep {
 
 /// A text that diagnostics point into: a pipeline file, an overlay, one `--set` argument.
 struct SourceText {
-  std::string name;  ///< as shown: "pipelines/gemma4.toml", "--set"
+  std::string name;  ///< as shown: "pipelines/gemma4.toml"; an option's name for an argument: "--set"
   std::string text;  ///< whole content, for the line under the message
 };
 
@@ -23,7 +23,7 @@ struct Location {
   std::size_t column = 0;
   std::size_t length = 1;  ///< bytes to underline, on the same line
 
-  /// "file:line:column", "file" or "".
+  /// "file:line:column", "file" or ""; "--set max_seq" for a value from the command line.
   [[nodiscard]] LOCKSTEP_API std::string to_string() const;
 };
 
