@@ -242,7 +242,7 @@ class LOCKSTEP_API Check {
   bool add_tensors(std::optional<std::string> subject, const Tensor& expected, const Tensor& actual);
   bool add_values(std::optional<std::string> subject, const Value& expected, const Value& actual);
   bool add_condition(std::optional<std::string> subject, bool condition, std::string message);
-  bool add(CheckResult result);
+  bool add(std::optional<std::string> subject, CheckResult result);
 
   CheckInfo info_;
   CheckSettings settings_;
