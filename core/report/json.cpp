@@ -1,0 +1,155 @@
+#include "report/json.hpp"
+
+#include <optional>
+
+#include "report/json_value.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr int schema = 1;
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json place(const Location& location) {
+  const bool known = location.source != nullptr;
+  return {{"file", known ? Json(location.source->name) : Json(nullptr)},
+          {"line", known && location.line > 0 ? Json(location.line) : Json(nullptr)},
+          {"column", known && location.line > 0 ? Json(location.column) : Json(nullptr)}};
+}
+
+Json to_json(const Diagnostic& diagnostic) {
+  Json json = {{"severity", diagnostic.severity == Severity::error ? "error" : "warning"},
+               {"code", or_null(diagnostic.code)},
+               {"message", diagnostic.message}};
+  json.update(place(diagnostic.location));
+  json["did_you_mean"] = or_null(diagnostic.did_you_mean);
+  json["help"] = or_null(diagnostic.help);
+  json["notes"] = Json::array();
+  for (const auto& note : diagnostic.notes) {
+    Json entry = {{"message", note.message}};
+    entry.update(place(note.location));
+    json["notes"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+Json tensor_info(const OutputRecord::TensorInfo& tensor) {
+  return {{"dtype", name_of(tensor.dtype)}, {"shape", tensor.shape}};
+}
+
+Json to_json(const OutputRecord& output) {
+  Json json = {{"type", output.type}};
+  for (const auto& tensor : output.tensors) {
+    if (tensor.name.empty())
+      json.update(tensor_info(tensor));
+    else
+      json["tensors"][tensor.name] = tensor_info(tensor);
+  }
+  return json;
+}
+
+Json to_json(const Bound& bound) {
+  auto json = Json::object();
+  if (bound.rtol) json["rtol"] = number(*bound.rtol);
+  if (bound.atol) json["atol"] = number(*bound.atol);
+  if (bound.max) json["max"] = number(*bound.max);
+  if (bound.min) json["min"] = number(*bound.min);
+  if (bound.k) json["k"] = number(*bound.k);
+  return json;
+}
+
+std::string_view name_of_policy(OnVacuous on_vacuous) {
+  switch (on_vacuous) {
+    case OnVacuous::fail:
+      return "fail";
+    case OnVacuous::warn:
+      return "warn";
+    case OnVacuous::allow:
+      return "allow";
+  }
+  return "fail";
+}
+
+Json to_json(const CheckResult& check) {
+  Json json = {{"name", check.name},
+               {"subject", or_null(check.subject)},
+               {"metric", name_of(check.metric)},
+               {"level", name_of(check.level)},
+               {"verdict", check.verdict ? Json(name_of(*check.verdict)) : Json(nullptr)},
+               {"on_vacuous", name_of_policy(check.on_vacuous)},
+               {"value", check.value ? number(*check.value) : Json(nullptr)},
+               {"bound", to_json(check.bound)},
+               {"bound_source", check.bound_source},
+               {"compared", check.compared},
+               {"mismatched", check.mismatched},
+               {"ladder", or_null(check.ladder)},
+               {"message", or_null(check.message)},
+               {"expected", check.expected}};
+  json["statistics"] = Json::object();
+  for (const auto& [name, value] : check.statistics) json["statistics"][name] = number(value);
+  json["worst"] = nullptr;
+  if (check.worst)
+    json["worst"] = {{"index", check.worst->index},
+                     {"expected", to_json(check.worst->expected)},
+                     {"actual", to_json(check.worst->actual)}};
+  return json;
+}
+
+Json fields(const std::vector<std::pair<std::string, Value>>& values) {
+  auto json = Json::object();
+  for (const auto& [key, value] : values) json[key] = to_json(value);
+  return json;
+}
+
+Json to_json(const StepRecord& step) {
+  Json json = {{"id", step.id}, {"uses", step.uses}, {"plugin", nullptr}};
+  if (!step.plugin_file.empty()) json["plugin"] = {{"file", step.plugin_file}, {"build_id", or_null(step.build_id)}};
+  json.update({{"scored", step.scored},
+               {"status", step.status ? Json(name_of(*step.status)) : Json(nullptr)},
+               {"reason", or_null(step.reason)},
+               {"help", or_null(step.help)},
+               {"summary", or_null(step.summary)},
+               {"seconds", number(step.seconds)},
+               {"peak_rss_bytes", step.peak_rss_bytes},
+               {"parameters", fields(step.parameters)}});
+  json["inputs"] = Json::object();
+  for (const auto& [port, source] : step.inputs) json["inputs"][port] = source;
+  json["outputs"] = Json::object();
+  for (const auto& output : step.outputs) json["outputs"][output.name] = to_json(output);
+  json["checks"] = Json::array();
+  for (const auto& check : step.checks) json["checks"].push_back(to_json(check));
+  for (const auto& [key, value] : step.extra)
+    if (!json.contains(key)) json[key] = to_json(value);  // a step's own field must not hide the record's
+  return json;
+}
+
+}  // namespace
+
+std::string to_json(const RunRecord& record) {
+  Json json = {{"schema", schema},
+               {"tool", {{"name", "lockstep"}, {"version", LOCKSTEP_VERSION}}},
+               {"pipeline",
+                {{"name", record.pipeline_name},
+                 {"file", record.pipeline_file},
+                 {"sha256", record.pipeline_sha256},
+                 {"overrides", record.overrides}}},
+               {"environment", fields(record.environment)},
+               {"verdict", name_of(record.verdict)},
+               {"exit_code", record.exit_code},
+               {"message", or_null(record.message)},
+               {"seconds", number(record.seconds)},
+               {"peak_rss_bytes", record.peak_rss_bytes}};
+  json["diagnostics"] = Json::array();
+  for (const auto& diagnostic : record.diagnostics) json["diagnostics"].push_back(to_json(diagnostic));
+  json["steps"] = Json::array();
+  for (const auto& step : record.steps) json["steps"].push_back(to_json(step));
+  return document(json);
+}
+
+}  // namespace lockstep

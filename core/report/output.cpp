@@ -1,0 +1,64 @@
+#include "report/output.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "report/json.hpp"
+#include "tensor/atomic_file.hpp"
+
+namespace lockstep {
+namespace {
+
+Diagnostic cannot_write(std::string_view report, std::string_view where, std::string_view reason) {
+  return {.code = "R001",
+          .message = fmt::format("the {} cannot be written to {}: {}", report, where, reason),
+          .help = "name a file in a folder that exists and can be written to, or '-' for standard output"};
+}
+
+}  // namespace
+
+bool ReportTarget::is_replaceable() const {
+  if (is_standard_output()) return false;
+  std::error_code error;
+  const auto status = std::filesystem::status(path_, error);
+  return !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
+}
+
+std::optional<Diagnostic> ReportTarget::write(std::string_view report, std::string_view text) const {
+  if (is_standard_output()) {
+    errno = 0;
+    const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    if (whole) return std::nullopt;
+    return cannot_write(report, "standard output", std::strerror(errno));
+  }
+  try {
+    write_file(path_, text);
+    return std::nullopt;
+  } catch (const std::exception& error) {
+    return cannot_write(report, "'" + path_ + "'", error.what());
+  }
+}
+
+void IncrementalRecord::update(const RunRecord& record) const {
+  if (!target_.is_replaceable()) return;
+  // A failure here shows again at the end, where it is reported; the run itself must not suffer.
+  static_cast<void>(target_.write("run record", to_json(record)));
+}
+
+std::optional<Diagnostic> IncrementalRecord::finish(const RunRecord& record) const {
+  return target_.write("run record", to_json(record));
+}
+
+void add_report_failure(RunRecord& record, Diagnostic diagnostic) {
+  constexpr int report_failed = 4;
+  record.diagnostics.push_back(std::move(diagnostic));
+  const bool outranked = record.verdict == RunVerdict::invalid || record.exit_code >= report_failed;
+  if (outranked) return;
+  record.exit_code = report_failed;
+  record.verdict = RunVerdict::error;
+}
+
+}  // namespace lockstep
