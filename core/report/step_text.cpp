@@ -1,0 +1,134 @@
+#include "report/step_text.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "report/check_text.hpp"
+#include "report/text.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr std::size_t usual_title_width = 19;  // so that most steps of a report align with each other
+constexpr std::size_t most_passing_lines = 4;
+constexpr std::size_t most_failing_entries = 3;  // of one name: the first ones show where it starts
+
+/// One line about a check and what is indented under it.
+struct Entry {
+  std::string title;
+  std::string outcome;
+  std::vector<std::string> more;
+};
+
+std::vector<std::string> statistics_of(const CheckResult& check) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : check.statistics)
+    parts.push_back(fmt::format("{} {}", printable(name), number_texts(value, value, 4).first));
+  return parts.empty() ? parts : std::vector{fmt::format("{}", fmt::join(parts, ", "))};
+}
+
+/// The message, unless the outcome says the same already.
+std::vector<std::string> message_lines(const CheckResult& check, std::string_view outcome) {
+  if (!check.message || is_fine(check)) return {};
+  const bool counts_only = *check.message == fmt::format("{} of {} differ", check.mismatched, check.compared);
+  if (counts_only || outcome.find(printable(*check.message)) != std::string_view::npos) return {};
+  return lines_of(*check.message);
+}
+
+Entry entry_of(const CheckResult& check, bool verbose) {
+  Entry entry{title_of(check), outcome_of(check), {}};
+  if (auto worst = worst_of(check)) entry.more.push_back(std::move(*worst));
+  for (auto& line : message_lines(check, entry.outcome)) entry.more.push_back(std::move(line));
+  if (!verbose) return entry;
+  for (auto& line : statistics_of(check)) entry.more.push_back(std::move(line));
+  if (check.bound_source != "default" && !check.bound_source.empty())
+    entry.more.push_back("bound from " + printable(check.bound_source));
+  return entry;
+}
+
+/// Several passing entries of one check as one.
+Entry summary_of(const std::vector<const CheckResult*>& checks) {
+  const auto& first = *checks.front();
+  const auto same_ladder = std::all_of(checks.begin(), checks.end(),
+                                       [&](const CheckResult* check) { return check->ladder == first.ladder; });
+  if (same_ladder && first.ladder == "bits_equal") {
+    std::int64_t compared = 0;
+    for (const auto* check : checks) compared += check->compared;
+    return {printable(first.name), fmt::format("{} times bits equal ({})", checks.size(), grouped(compared)), {}};
+  }
+  return {printable(first.name), fmt::format("{} times pass", checks.size()), {}};
+}
+
+struct Entries {
+  std::vector<Entry> fine;
+  std::vector<Entry> other;
+};
+
+Entries collect(const std::vector<CheckResult>& checks) {
+  Entries entries;
+  std::vector<std::string_view> names;
+  for (const auto& check : checks)
+    if (std::find(names.begin(), names.end(), check.name) == names.end()) names.push_back(check.name);
+  for (const auto name : names) {
+    std::vector<const CheckResult*> fine;
+    std::vector<const CheckResult*> other;
+    for (const auto& check : checks)
+      if (check.name == name) (is_fine(check) ? fine : other).push_back(&check);
+    if (fine.size() == 1) entries.fine.push_back(entry_of(*fine.front(), false));
+    if (fine.size() > 1) entries.fine.push_back(summary_of(fine));
+    for (std::size_t i = 0; i < std::min(other.size(), most_failing_entries); ++i)
+      entries.other.push_back(entry_of(*other[i], false));
+    if (other.size() > most_failing_entries)
+      entries.other.push_back(
+          {std::string(name), fmt::format("{} more (--verbose shows all)", other.size() - most_failing_entries), {}});
+  }
+  return entries;
+}
+
+void append(std::vector<std::string>& lines, const std::vector<Entry>& entries) {
+  auto width = usual_title_width;
+  for (const auto& entry : entries) width = std::max(width, display_width(entry.title));
+  for (const auto& entry : entries) {
+    lines.push_back(padded(entry.title, width) + "  " + entry.outcome);
+    for (const auto& line : entry.more) lines.push_back("  " + line);
+  }
+}
+
+std::vector<std::string> reason_lines(const StepRecord& step) {
+  std::vector<std::string> lines;
+  if (step.reason) lines = lines_of(*step.reason);
+  if (step.help) lines.push_back("help: " + printable(*step.help));
+  return lines;
+}
+
+}  // namespace
+
+std::vector<std::string> step_lines(const StepRecord& step, bool verbose) {
+  std::vector<std::string> lines;
+  std::vector<std::string> intro;
+  std::vector<Entry> entries;
+  const bool judged =
+      step.status != StepStatus::skipped && step.status != StepStatus::error && step.status != StepStatus::crashed;
+  if (judged && verbose) {
+    for (const auto& check : step.checks) entries.push_back(entry_of(check, true));
+  } else if (judged) {
+    auto found = collect(step.checks);
+    entries = std::move(found.other);
+    if (found.fine.size() > most_passing_lines)
+      intro.push_back(fmt::format("{} {}checks{}", found.fine.size(), entries.empty() ? "" : "other ",
+                                  entries.empty() ? "" : " pass"));
+    else
+      std::move(found.fine.begin(), found.fine.end(), std::back_inserter(entries));
+  }
+  if (step.summary) intro.push_back(printable(*step.summary));
+  if (!step.scored && judged) intro.emplace_back("not scored");
+  if (!intro.empty()) lines.push_back(fmt::format("{}", fmt::join(intro, " · ")));
+  for (auto& line : reason_lines(step)) lines.push_back(std::move(line));
+  append(lines, entries);
+  if (verbose)
+    for (const auto& [name, value] : step.parameters)
+      lines.push_back(printable(fmt::format("{} = {}", name, to_text(value))));
+  return lines;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/record.hpp"
+
+namespace lockstep {
+
+/// What the report says beside a step: its summary, reason, checks. `verbose`: every check with its statistics, and the
+/// parameters; else passing checks of one name share a line and many passing checks are counted.
+[[nodiscard]] std::vector<std::string> step_lines(const StepRecord& step, bool verbose);
+
+}  // namespace lockstep

@@ -1,0 +1,80 @@
+#include "report/text.hpp"
+
+#include <fmt/format.h>
+#include <cmath>
+
+#include "pipeline/display_text.hpp"
+
+namespace lockstep {
+namespace {
+
+std::string significant(double value, int digits) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  if (value == 0) return std::signbit(value) ? "-0" : "0";
+  auto text = fmt::format("{:#.{}g}", value, digits);
+  if (text.ends_with('.')) text.pop_back();  // "64." of a whole number with all its digits
+  return text;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) { return display_text(text, std::string_view::npos); }
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto unit = display_unit(text, at);
+    width += unit.columns;
+    at += unit.bytes;
+  }
+  return width;
+}
+
+std::string padded(std::string_view text, std::size_t width) {
+  const auto own = display_width(text);
+  return std::string(text) + std::string(own < width ? width - own : 0, ' ');
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (true) {
+    const auto end = text.find('\n');
+    lines.push_back(printable(text.substr(0, end)));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  while (lines.size() > 1 && lines.back().empty()) lines.pop_back();
+  return lines;
+}
+
+std::string grouped(std::int64_t number) {
+  auto digits = std::to_string(number);
+  const std::size_t sign = number < 0 ? 1 : 0;
+  for (auto at = digits.size(); at > sign + 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+std::string memory_text(std::int64_t bytes) {
+  constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+  return grouped((bytes + mebibyte / 2) / mebibyte) + " MiB";
+}
+
+std::pair<std::string, std::string> number_texts(double a, double b, int digits) {
+  constexpr int enough = 17;  // tells any two doubles apart
+  std::pair<std::string, std::string> texts;
+  for (int n = digits; n <= enough; ++n) {
+    texts = {significant(a, n), significant(b, n)};
+    if (texts.first != texts.second || a == b) break;
+  }
+  return texts;
+}
+
+std::pair<std::string, std::string> value_texts(const Value& a, const Value& b, int digits) {
+  const auto* x = std::get_if<double>(&a.data);
+  const auto* y = std::get_if<double>(&b.data);
+  if (x && y) return number_texts(*x, *y, digits);
+  return {to_text(a), to_text(b)};
+}
+
+}  // namespace lockstep
