@@ -2,13 +2,15 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include <lockstep/export.hpp>
 #include <lockstep/port.hpp>
-#include <lockstep/safetensors.hpp>
 #include <lockstep/tensor.hpp>
 #include "checkpoint/config.hpp"
 
@@ -47,20 +49,19 @@ class LOCKSTEP_API Checkpoint {
   [[nodiscard]] const lockstep::Tensor& weight(std::string_view name) const;
 
   /// Of the model: without ignored tensors.
-  [[nodiscard]] std::int64_t tensor_count() const noexcept { return tensor_count_; }
+  [[nodiscard]] std::int64_t tensor_count() const noexcept { return std::ssize(weights_); }
   [[nodiscard]] std::int64_t parameter_count() const noexcept { return parameter_count_; }
   [[nodiscard]] std::int64_t ignored_count() const noexcept { return ignored_count_; }
 
  private:
-  Checkpoint(std::filesystem::path folder, Config config, lockstep::SafetensorsFile weights);
+  Checkpoint() = default;
 
   std::filesystem::path folder_;
   std::string name_;
   Config config_;
   GenerationConfig generation_;
   std::optional<ImageProcessorConfig> image_processor_;
-  lockstep::SafetensorsFile weights_;
-  std::int64_t tensor_count_ = 0;
+  std::map<std::string, lockstep::Tensor, std::less<>> weights_;
   std::int64_t parameter_count_ = 0;
   std::int64_t ignored_count_ = 0;
 };

@@ -70,7 +70,8 @@ struct VisionConfig {
 /// Ids that stand for something else than text. Not every checkpoint has all of them.
 struct SpecialTokenIds {
   std::int64_t pad = 0;
-  std::optional<std::int64_t> bos, eos;
+  std::optional<std::int64_t> bos;
+  std::vector<std::int64_t> eos;  ///< of config.json; GenerationConfig has those that end a text
   std::optional<std::int64_t> image, begin_of_image, end_of_image;
   std::optional<std::int64_t> audio, begin_of_audio, end_of_audio;
   std::optional<std::int64_t> video;
