@@ -36,6 +36,7 @@ VisionConfig read_vision_config(const JsonReader& vision) {
   config.patch_size = vision.integer("patch_size", {1, 1024});
   config.pooling_kernel_size = vision.integer("pooling_kernel_size", {1, 1024});
   config.position_embedding_size = vision.integer("position_embedding_size", size_range);
+  config.default_output_length = vision.optional_integer("default_output_length", size_range);
   config.rms_norm_eps = vision.positive("rms_norm_eps");
   config.use_clipped_linears = vision.boolean_or("use_clipped_linears", false);
   config.rope = read_rope(vision.object("rope_parameters"), {"axial", "default"});

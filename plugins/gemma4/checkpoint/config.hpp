@@ -60,7 +60,7 @@ struct VisionConfig {
   std::int64_t head_dim = 0;
   std::int64_t patch_size = 0;
   std::int64_t pooling_kernel_size = 0;
-  std::int64_t position_embedding_size = 0;  ///< rows per axis of the position table
+  std::int64_t position_embedding_size = 0;           ///< rows per axis of the position table
   std::optional<std::int64_t> default_output_length;  ///< soft tokens of a picture; older configs do not say
   double rms_norm_eps = 0;
   bool use_clipped_linears = false;  ///< each projection has input and output bounds
