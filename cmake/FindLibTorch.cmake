@@ -45,11 +45,11 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
   foreach(_name torch_cpu c10)
     add_library(LibTorch::${_name} SHARED IMPORTED)
     get_filename_component(_libtorch_library_dir ${LibTorch_${_name}_LIBRARY} DIRECTORY)
+    # -idirafter: the wheel brings headers of a fmt of its own, which must not hide the one that Lockstep links.
     # A CUDA build's libraries name CUDA libraries; only what Lockstep itself uses must resolve at link time.
     set_target_properties(LibTorch::${_name} PROPERTIES
       IMPORTED_LOCATION ${LibTorch_${_name}_LIBRARY}
-      INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${LibTorch_INCLUDE_DIR}
-      INTERFACE_INCLUDE_DIRECTORIES ${LibTorch_INCLUDE_DIR}
+      INTERFACE_COMPILE_OPTIONS "-idirafter${LibTorch_INCLUDE_DIR}"
       INTERFACE_LINK_OPTIONS "-Wl,--allow-shlib-undefined;-Wl,-rpath-link,${_libtorch_library_dir}")
   endforeach()
   target_link_libraries(LibTorch::torch_cpu INTERFACE LibTorch::c10)
