@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <lockstep/export.hpp>
+#include <lockstep/tensor.hpp>
+
+#include "checkpoint/checkpoint.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/vision_profile.hpp"
+
+namespace gemma4 {
+
+struct StaticRuntimeOptions {
+  VisionProfile profile;
+  std::int64_t max_seq = 2048;
+  lockstep::DType dtype = lockstep::DType::bfloat16;  ///< bfloat16 or float32
+};
+
+/// The native static runtime: LibTorch on the CPU, weights read from the checkpoint's map where they lie.
+///
+/// Throws lockstep::Error that names the setting if the layout is impossible, the profile does not fit max_seq, the
+/// checkpoint's vision config or its processor, or the dtype is another one.
+[[nodiscard]] LOCKSTEP_API std::shared_ptr<const Runtime> make_static_runtime(
+    std::shared_ptr<const Checkpoint> checkpoint, const StaticRuntimeOptions& options);
+
+}  // namespace gemma4
