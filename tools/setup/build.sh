@@ -30,7 +30,7 @@ check_tools() {
 configure() {
   local kind=$1 key stamp=$build/.configured options=("${@:2}")
   stage "Configure"
-  key="${CXX:-} ${CXXFLAGS:-} ${CMAKE_PREFIX_PATH:-} $(libtorch_root)"
+  key="${CXX:-} ${CXXFLAGS:-} ${CMAKE_PREFIX_PATH:-} $(libtorch_root) $(libtorch_version)"
   if [ ! -f "$build/build.ninja" ] || [ ! -f "$stamp" ] || [ "$(head -n 1 "$stamp")" != "$key" ]; then
     options+=(--fresh)
     if [ "$kind" = any ]; then options+=(-DLOCKSTEP_TESTS=OFF); fi

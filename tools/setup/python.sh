@@ -27,8 +27,10 @@ libtorch_root() {
 
 # The version that its headers tell: 2.13.0
 libtorch_version() {
-  cat "$(libtorch_root)/include/torch/csrc/api/include/torch/version.h" "$(libtorch_root)/include/torch/headeronly/version.h" 2>/dev/null |
-    awk '/define TORCH_VERSION_(MAJOR|MINOR|PATCH) / { v = v (v == "" ? "" : ".") $3 } END { print v }'
+  local headers
+  headers=$(libtorch_root)/include/torch
+  cat "$headers/headeronly/version.h" "$headers/csrc/api/include/torch/version.h" 2>/dev/null |
+    awk '/define TORCH_VERSION_(MAJOR|MINOR|PATCH) / { v = v (v == "" ? "" : ".") $3 } END { print v }' || true
 }
 
 stamped() { [ -f "$1/.complete" ] && [ "$(cat "$1/.complete")" = "$2" ]; }

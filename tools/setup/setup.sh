@@ -49,6 +49,8 @@ need_space() {
 job=
 stop_job() { if [ -n "$job" ]; then kill "$job" 2>/dev/null || true; fi; }
 trap stop_job EXIT
+set -E
+trap 'fail "the set-up stopped at line $LINENO of ${BASH_SOURCE[0]#"$root"/}, which is a defect of it: report that line and the output above"' ERR
 trap 'exit 130' INT TERM
 
 # with_progress LOG FOLDER COMMAND…: runs it with its output in LOG; says every 10 s (on a terminal every second) that it
