@@ -79,6 +79,7 @@ RunRecord Execution::run() {
   for (auto* observer : observers_) observer->run_started(record_);
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     run_step(i);
+    if (plan_.steps[i].handle) plan_.steps[i].handle->step.reset();  // with what its inputs and members hold
     release_inputs(i);
     record_.seconds = seconds_since(start);
     for (auto* observer : observers_) observer->step_finished(record_, i);
@@ -183,7 +184,6 @@ void Execution::run_step(std::size_t i) {
   }
   for (auto* observer : observers_) observer->step_started(record_, i);
   call(i);
-  plan_.steps[i].handle->step.reset();
   const auto status = record_.steps[i].status;
   const bool failed = status == StepStatus::error || (status == StepStatus::fail && record_.steps[i].scored);
   if (options_.fail_fast && failed) stopped_by_ = id;
