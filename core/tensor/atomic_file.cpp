@@ -26,6 +26,14 @@ Error cannot_write(const std::filesystem::path& path, int error) {
   return Error{fmt::format("cannot write {}: {}", path.string(), std::strerror(error)), help};
 }
 
+/// The file that a symbolic link names, whether it exists or not.
+std::filesystem::path behind_links(std::filesystem::path path) {
+  std::error_code error;
+  for (int hops = 0; hops < 40 && std::filesystem::is_symlink(path, error); ++hops)
+    path = path.parent_path() / std::filesystem::read_symlink(path, error);
+  return path;
+}
+
 /// A write beyond the file size limit raises SIGXFSZ, which would end the program with a partial file left behind.
 /// Held back and taken, the write fails with EFBIG like any other.
 class HoldFileSizeSignal {
@@ -65,11 +73,7 @@ int write_all(int descriptor, std::string_view bytes) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(const std::filesystem::path& target) : target_(target) {
-  std::error_code ignored;
-  if (std::filesystem::is_symlink(target, ignored)) {
-    if (auto real = std::filesystem::weakly_canonical(target, ignored); !ignored) target_ = std::move(real);
-  }
+AtomicFile::AtomicFile(const std::filesystem::path& target) : target_(behind_links(target)) {
   static std::atomic<unsigned> count{0};
   partial_ = target_;
   partial_ += fmt::format(".{}-{}.partial", ::getpid(), count++);

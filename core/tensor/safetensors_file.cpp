@@ -1,10 +1,10 @@
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include <lockstep/diagnostic.hpp>
 
+#include "pipeline/did_you_mean.hpp"
 #include "tensor/mapped_file.hpp"
 #include "tensor/safetensors_contents.hpp"
 #include "tensor/safetensors_header.hpp"
@@ -61,7 +61,8 @@ const Tensor& SafetensorsFile::at(std::string_view name) const {
   const auto found = contents_->index.find(std::string(name));
   if (found != contents_->index.end()) return contents_->tensors[found->second];
   throw Error{
-      Diagnostic{.message = fmt::format("{}: there is no tensor {}", path().string(), safetensors::in_quotes(name))}};
+      Diagnostic{.message = fmt::format("{}: there is no tensor {}", path().string(), safetensors::in_quotes(name)),
+                 .did_you_mean = did_you_mean(name, names())}};
 }
 
 }  // namespace lockstep

@@ -44,7 +44,8 @@ std::map<std::string, std::string> read_weight_map(std::string_view text, const 
   std::map<std::string, std::string> map;
   for (const auto& [name, shard] : document["weight_map"].items()) {
     if (!shard.is_string())
-      fail(fmt::format("weight_map {}: found {}, expected a file name", in_quotes(name), in_quotes(shard.type_name())));
+      fail(fmt::format("weight_map {}: found a value of type {}, expected a file name", in_quotes(name),
+                       shard.type_name()));
     map.emplace(name, shard.get<std::string>());
   }
   if (map.empty()) fail("weight_map is empty, expected tensor names and their files");
@@ -63,13 +64,14 @@ bool stays_inside(const std::filesystem::path& shard) {
 
 SafetensorsFile::Contents SafetensorsFile::Contents::read_sharded(const std::filesystem::path& index) {
   const std::string file = index.string();
-  const auto map = read_weight_map(MappedFile::open(index)->bytes(), file);
+  auto map = read_weight_map(MappedFile::open(index)->bytes(), file);
   std::set<std::string> shards;
-  for (const auto& [name, shard] : map) {
+  for (auto& [name, shard] : map) {
     if (!stays_inside(shard))
       throw Error{
           fmt::format("{}: weight_map {}: {} leads out of the checkpoint's folder, expected a file beside the index",
                       file, in_quotes(name), in_quotes(shard))};
+    shard = std::filesystem::path(shard).lexically_normal();
     shards.insert(shard);
   }
 

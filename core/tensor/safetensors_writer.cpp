@@ -53,7 +53,8 @@ void check_names(const std::vector<std::pair<std::string, Tensor>>& tensors) {
 std::vector<std::size_t> data_order(const std::vector<std::pair<std::string, Tensor>>& tensors) {
   std::vector<std::size_t> order(tensors.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_partition(order, [&](std::size_t i) { return padding_after(bytes_of(tensors[i].second)) == 0; });
+  std::stable_partition(order.begin(), order.end(),
+                        [&](std::size_t i) { return padding_after(bytes_of(tensors[i].second)) == 0; });
   return order;
 }
 
