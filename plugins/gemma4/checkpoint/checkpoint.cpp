@@ -50,7 +50,9 @@ std::string short_number(std::int64_t value) {
   for (const auto& unit : {Unit{1e9, "B"}, Unit{1e6, "M"}, Unit{1e3, "K"}}) {
     const auto scaled = static_cast<double>(value) / unit.size;
     // The largest unit in which rounding to three digits does not give "1000".
-    if (scaled >= 0.9995) return fmt::format("{:#.3g} {}", scaled, unit.name);
+    if (scaled < 0.9995) continue;
+    const int decimals = scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0;
+    return fmt::format("{:.{}f} {}", scaled, decimals, unit.name);
   }
   return std::to_string(value);
 }

@@ -41,6 +41,7 @@ VisionConfig read_vision_config(const JsonReader& vision) {
   config.use_clipped_linears = vision.boolean_or("use_clipped_linears", false);
   config.rope = read_rope(vision.object("rope_parameters"), {"axial", "default"});
 
+  if (!vision.sound()) return config;
   if (config.head_dim % 4 != 0) {
     vision.problem("head_dim", fmt::format("is {}, expected a multiple of 4: two axes of pairs", config.head_dim));
   }

@@ -14,7 +14,7 @@ namespace gemma4 {
 /// Name in the file -> shape, of every weight that the model of this configuration reads.
 using Inventory = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
 
-[[nodiscard]] Inventory expected_tensors(const Config& config);
+[[nodiscard]] LOCKSTEP_API Inventory expected_tensors(const Config& config);
 
 /// K/V weights of sharing layers, which Google's files have and nobody may use, and the audio tower.
 [[nodiscard]] bool is_ignored(const std::string& name, const Config& config);

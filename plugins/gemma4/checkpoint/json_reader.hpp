@@ -62,6 +62,8 @@ class JsonReader {
 
   /// Adds a problem unless the member is missing or equal to `expected`; `why` follows the message.
   void require(std::string_view key, const nlohmann::json& expected, std::string_view why) const;
+  /// False once anything in the file was wrong: rules between values would only repeat it.
+  [[nodiscard]] bool sound() const noexcept { return problems_->empty(); }
   void problem(std::string_view key, const std::string& message) const { problems_->add(path(key), message); }
 
  private:

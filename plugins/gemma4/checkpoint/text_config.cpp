@@ -133,6 +133,19 @@ void check_kv_sharing(const JsonReader& text, const TextConfig& config) {
   }
 }
 
+void check_rules(const JsonReader& text, const TextConfig& config) {
+  if (config.num_attention_heads % config.num_key_value_heads != 0) {
+    text.problem("num_key_value_heads", fmt::format("is {}, expected a divisor of num_attention_heads = {}",
+                                                    config.num_key_value_heads, config.num_attention_heads));
+  }
+  if (config.vocab_size_per_layer_input < config.vocab_size) {
+    text.problem("vocab_size_per_layer_input", fmt::format("is {}, expected at least vocab_size = {}",
+                                                           config.vocab_size_per_layer_input, config.vocab_size));
+  }
+  check_head_dims(text, config);
+  check_kv_sharing(text, config);
+}
+
 }  // namespace
 
 RopeConfig read_rope(const JsonReader& rope, const std::vector<std::string>& types) {
@@ -183,16 +196,7 @@ TextConfig read_text_config(const JsonReader& text) {
                              .shares_kv = shares_kv});
   }
 
-  if (config.num_attention_heads % config.num_key_value_heads != 0) {
-    text.problem("num_key_value_heads", fmt::format("is {}, expected a divisor of num_attention_heads = {}",
-                                                    config.num_key_value_heads, config.num_attention_heads));
-  }
-  if (config.vocab_size_per_layer_input < config.vocab_size) {
-    text.problem("vocab_size_per_layer_input", fmt::format("is {}, expected at least vocab_size = {}",
-                                                           config.vocab_size_per_layer_input, config.vocab_size));
-  }
-  check_head_dims(text, config);
-  check_kv_sharing(text, config);
+  if (text.sound()) check_rules(text, config);
   return config;
 }
 
