@@ -323,7 +323,7 @@ void Execution::dump(const StepRecord& record, const std::vector<std::pair<std::
   } catch (const std::exception& error) {
     facts_.report_failed = true;
     record_.diagnostics.push_back(
-        {.code = "R002",
+        {.code = "S004",
          .message = fmt::format("the dump '{}' cannot be written: {}", file.string(), error.what()),
          .help = "give --dump a folder that can be written"});
   }

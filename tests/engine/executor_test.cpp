@@ -8,6 +8,8 @@
 
 #include "catch.hpp"
 #include "engine/toy_plan.hpp"
+#include "golden.hpp"
+#include "pipeline/render_diagnostic.hpp"
 
 using namespace toy;
 
@@ -209,6 +211,27 @@ TEST_CASE("a dump that cannot be written is reported, exit code 4, and the run g
   const auto record = PlanBuilder().add<Numbers>("n", publish_numbers).add("a", pass).run(options);
   CHECK(statuses(record) == "n done, a pass");
   CHECK(record.exit_code == 4);
-  CHECK(record.diagnostics.at(0).code == "R002");
+  CHECK(record.diagnostics.at(0).code == "S004");
   std::filesystem::remove(file);
+}
+
+TEST_CASE("the full text of every diagnostic of a run is pinned") {
+  const auto blocker = std::filesystem::temp_directory_path() / ("lockstep-blocker-" + std::to_string(getpid()));
+  std::ofstream(blocker) << "a file where the folder should be";
+  RunOptions options;
+  options.dump = blocker;
+  PlanBuilder builder;
+  builder.add("raises", raise)
+      .add("throws_int", [](Toy&, StepContext&) { throw 42; })
+      .add("silent", [](Toy& t, StepContext&) { t.check.expect(true, ""); })
+      .add<Numbers>("numbers", publish_numbers);
+  const auto source = std::make_shared<SourceText>(SourceText{"p.toml", "[[step]]\nid = \"raises\"\n"});
+  for (auto& step : builder.plan.steps) step.location = {source, 2, 6, 8};
+  const auto record = builder.run(options);
+  REQUIRE(record.diagnostics.size() == 4);
+  for (const auto& diagnostic : record.diagnostics) {
+    golden::check("engine/golden/" + diagnostic.code + ".txt",
+                  golden::replaced(render(diagnostic, false), blocker.string(), "dump"));
+  }
+  std::filesystem::remove(blocker);
 }

@@ -6,6 +6,8 @@
 
 #include "catch.hpp"
 #include "engine/executor.hpp"
+#include "golden.hpp"
+#include "pipeline/render_diagnostic.hpp"
 
 using namespace lockstep;
 namespace fs = std::filesystem;
@@ -187,4 +189,17 @@ TEST_CASE("an exception from run that is not a std::exception makes the step an 
   CHECK(record.steps[0].reason == "threw an exception that is not derived from std::exception");
   CHECK(record.steps[1].status == StepStatus::done);
   CHECK(record.exit_code == 4);
+}
+
+TEST_CASE("the full text of every plugin diagnostic is pinned") {
+  const auto text_of = [](const std::string& uses) {
+    return golden::replaced(render(find(uses).diagnostic, false), TEST_PLUGINS, "plugins");
+  };
+  golden::check("loader/golden/L001.txt", text_of("good.nothing"));
+  golden::check("loader/golden/L002.txt", text_of("bad.undefined_symbol"));
+  golden::check("loader/golden/L003.txt", text_of("bad.no_entry"));
+  golden::check("loader/golden/L004.txt", text_of("bad.entry_throws"));
+  golden::check("loader/golden/L005.txt", text_of("bad.wrong_api"));
+  golden::check("loader/golden/L006.txt", text_of("bad.other_name"));
+  golden::check("loader/golden/L007.txt", text_of("bad.constructor_throws"));
 }
