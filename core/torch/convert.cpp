@@ -76,10 +76,8 @@ Tensor TensorAdapter<at::Tensor>::to_tensor(const at::Tensor& tensor) {
     throw Error{"an at::Tensor on device " + tensor.device().str() + " cannot be passed between steps",
                 "copy it to the CPU first"};
   }
-  if (tensor.layout() != at::kStrided || tensor.is_quantized()) {
-    throw Error{std::string("an at::Tensor of dtype ") + c10::toString(tensor.scalar_type()) +
-                    " that is sparse or quantized cannot be passed between steps",
-                "make it dense (to_dense, dequantize) first"};
+  if (tensor.layout() != at::kStrided) {
+    throw Error{"a sparse at::Tensor cannot be passed between steps", "make it dense first (to_dense)"};
   }
   const DType dtype = from_torch(tensor.scalar_type());
   const auto owner = std::make_shared<const at::Tensor>(tensor.resolve_neg());
