@@ -1,6 +1,9 @@
 #include "processor/added_tokens.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <lockstep/diagnostic.hpp>
 
 #include "processor/utf8.hpp"
 
@@ -58,7 +61,13 @@ std::vector<Piece> AddedTokenMatcher::split(std::string_view text) const {
     if (rule.lstrip) start = std::max(done, trim_end(text.substr(0, start), is_white_space).size());
     if (rule.rstrip) stop = text.size() - trim_start(text.substr(stop), is_white_space).size();
     if (done < start) pieces.push_back({text.substr(done, start - done), std::nullopt});
-    pieces.push_back({stop > start ? text.substr(start, stop - start) : std::string_view{}, rule.id});
+    if (start > stop) {
+      throw lockstep::Error{
+          fmt::format("byte {} of the text: an added token with lstrip lies in white space that the one before "
+                      "it has swallowed (the tokenizers library fails here, too)",
+                      at - match.length)};
+    }
+    pieces.push_back({text.substr(start, stop - start), rule.id});
     done = stop;
   }
   if (done < text.size()) pieces.push_back({text.substr(done), std::nullopt});

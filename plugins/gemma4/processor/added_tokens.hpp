@@ -33,7 +33,8 @@ class AddedTokenMatcher {
 
   [[nodiscard]] bool empty() const noexcept { return rules_.empty(); }
 
-  /// The text in order; pieces without id are never empty. The text must be valid UTF-8.
+  /// The text in order, as views of it; pieces without id are never empty. The text must be valid UTF-8.
+  /// Throws lockstep::Error where flags of two neighbouring tokens contradict each other.
   [[nodiscard]] std::vector<Piece> split(std::string_view text) const;
 
  private:

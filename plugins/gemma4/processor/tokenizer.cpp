@@ -26,7 +26,8 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
 }
 
 void encode_piece(const Tokenizer::Tables& tables, std::string_view text, std::vector<std::int64_t>& ids) {
-  for (const auto& piece : tables.normalized.split(normalize(text))) {
+  const auto normalized = normalize(text);  // the pieces point into it
+  for (const auto& piece : tables.normalized.split(normalized)) {
     if (piece.id) {
       ids.push_back(*piece.id);
     } else {
