@@ -5,30 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "pipeline/utf8.hpp"
+
 namespace lockstep {
 namespace {
-
-struct Decoded {
-  std::uint32_t point = 0;
-  std::size_t bytes = 0;  ///< 0: not UTF-8
-};
-
-Decoded decode(std::string_view text, std::size_t position) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[position + i]); };
-  const auto lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const std::size_t length = lead >= 0xf0 && lead < 0xf5   ? 4
-                             : lead >= 0xe0 && lead < 0xf0 ? 3
-                             : lead >= 0xc2 && lead < 0xe0 ? 2
-                                                           : 0;
-  if (length == 0 || position + length > text.size()) return {};
-  auto point = static_cast<std::uint32_t>(lead & (0xff >> (length + 1)));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return {};
-    point = point << 6 | (byte(i) & 0x3f);
-  }
-  return {point, length};
-}
 
 struct Range {
   std::uint32_t first, last;
@@ -52,7 +32,7 @@ bool contains(const std::array<Range, N>& ranges, std::uint32_t point) {
 }  // namespace
 
 DisplayUnit display_unit(std::string_view text, std::size_t position) {
-  const auto [point, bytes] = decode(text, position);
+  const auto [point, bytes] = decode_utf8(text, position);
   if (bytes == 0) return {fmt::format("\\x{:02x}", static_cast<unsigned char>(text[position])), 1, 4};
   if (point == '\t') return {" ", 1, 1};
   if (point < 0x20 || point == 0x7f) return {fmt::format("\\x{:02x}", point), 1, 4};

@@ -90,9 +90,10 @@ struct PipelineRequest {
 struct PlanResult {
   Plan plan;                            ///< name, file, sha256 and overrides are filled in as far as they are known
   std::vector<Diagnostic> diagnostics;  ///< sorted by place; errors make the plan unusable
-  [[nodiscard]] bool ok() const noexcept;
+  std::size_t unloadable = 0;           ///< how many of the errors are about plugins that do not load
+  [[nodiscard]] LOCKSTEP_API bool ok() const noexcept;
   /// 0, 2 (invalid) or 3 (a plugin that the pipeline uses cannot be loaded); 2 wins.
-  [[nodiscard]] int exit_code() const noexcept;
+  [[nodiscard]] LOCKSTEP_API int exit_code() const noexcept;
 };
 
 /// Reads, merges, substitutes, binds and validates. Throws nothing for bad input.

@@ -106,7 +106,7 @@ std::string render(const Diagnostic& diagnostic, bool color) {
   result += style("1", display_text(diagnostic.message, message_columns)) + "\n";
 
   const auto suggestion =
-      diagnostic.did_you_mean.empty() ? std::string{} : "did you mean " + quoted(diagnostic.did_you_mean) + "?";
+      diagnostic.did_you_mean.empty() ? std::string{} : "did you mean " + in_quotes(diagnostic.did_you_mean) + "?";
   const auto lines = source_lines(diagnostic.location, suggestion, style);
   result += lines;
   if (lines.empty() && !suggestion.empty()) result += "  " + style("32", suggestion) + "\n";
@@ -131,6 +131,6 @@ std::string count_text(const std::vector<Diagnostic>& diagnostics) {
   return counted(errors, "error") + (warnings == 0 ? std::string{} : ", " + counted(warnings, "warning"));
 }
 
-std::string quoted(std::string_view text) { return "'" + display_text(text, 80) + "'"; }
+std::string in_quotes(std::string_view text) { return "'" + display_text(text, 80) + "'"; }
 
 }  // namespace lockstep

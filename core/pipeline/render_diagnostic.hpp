@@ -22,6 +22,6 @@ namespace lockstep {
 [[nodiscard]] LOCKSTEP_API std::string count_text(const std::vector<Diagnostic>& diagnostics);
 
 /// `text` in single quotes, fit for a message: control characters made visible, clipped after about 80 characters.
-[[nodiscard]] LOCKSTEP_API std::string quoted(std::string_view text);
+[[nodiscard]] LOCKSTEP_API std::string in_quotes(std::string_view text);
 
 }  // namespace lockstep

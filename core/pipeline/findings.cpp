@@ -1,0 +1,61 @@
+#include "pipeline/findings.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lockstep {
+namespace {
+
+constexpr std::size_t limit = 1000;  // a generated file can be wrong in every line
+
+}  // namespace
+
+void Findings::add_source(const std::shared_ptr<const SourceText>& source) {
+  ranks_.emplace(source.get(), ranks_.size());
+}
+
+Diagnostic& Findings::error(std::string_view code, Location location, std::string message) {
+  Diagnostic diagnostic;
+  diagnostic.code = code;
+  diagnostic.message = std::move(message);
+  diagnostic.location = std::move(location);
+  if (diagnostics_.size() >= limit) {
+    ++dropped_;
+    scratch_ = std::move(diagnostic);
+    return scratch_;
+  }
+  return diagnostics_.emplace_back(std::move(diagnostic));
+}
+
+Diagnostic& Findings::error(std::string_view code, const Node& node, std::string message) {
+  auto& diagnostic = error(code, node.location, std::move(message));
+  if (node.used_at.source) diagnostic.notes.push_back({"used here", node.used_at});
+  return diagnostic;
+}
+
+void Findings::unloadable(Diagnostic diagnostic) {
+  ++unloadable_;
+  if (diagnostics_.size() >= limit)
+    ++dropped_;
+  else
+    diagnostics_.push_back(std::move(diagnostic));
+}
+
+std::vector<Diagnostic> Findings::take_sorted() {
+  const auto place = [this](const Diagnostic& diagnostic) {
+    const auto rank = ranks_.find(diagnostic.location.source.get());
+    return std::tuple(rank == ranks_.end() ? ranks_.size() : rank->second, diagnostic.location.line,
+                      diagnostic.location.column);
+  };
+  auto result = std::exchange(diagnostics_, {});
+  std::ranges::stable_sort(result, {}, place);
+  if (const auto dropped = std::exchange(dropped_, 0); dropped > 0) {
+    result.back().notes.push_back({fmt::format("{} more errors are not shown", dropped)});
+  }
+  return result;
+}
+
+}  // namespace lockstep
