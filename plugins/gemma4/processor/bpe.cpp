@@ -89,12 +89,12 @@ class Word {
 
 MergeTable::MergeTable(std::size_t expected) {
   std::size_t slots = 16;
-  while (slots < 2 * expected) slots *= 2;
+  while (3 * slots < 4 * expected) slots *= 2;
   slots_.resize(slots);
 }
 
 void MergeTable::set(std::uint32_t left, std::uint32_t right, Merge merge) {
-  if (2 * (size_ + 1) > slots_.size()) grow();
+  if (4 * (size_ + 1) > 3 * slots_.size()) grow();
   const auto pair = std::uint64_t{left} << 32 | right;
   auto& slot = slots_[slot_of(pair)];
   if (slot.pair != pair) ++size_;

@@ -32,7 +32,7 @@ class MergeTable {
   [[nodiscard]] std::size_t slot_of(std::uint64_t pair) const noexcept;
   void grow();
 
-  std::vector<Slot> slots_;  // open addressing, a power of two, at most half full
+  std::vector<Slot> slots_;  // open addressing, a power of two, at most three quarters full
   std::size_t size_ = 0;
 };
 

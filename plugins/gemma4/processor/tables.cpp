@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <lockstep/diagnostic.hpp>
 
 #include "processor/json_file.hpp"
@@ -146,17 +147,12 @@ BpeModel read_model(TokenizerJson& parts, const std::string& file) {
   return model;
 }
 
-/// `tokenizers` takes a new token's id from the sizes, not from the file: one that disagrees means other ids there.
-std::uint32_t next_id(const Tokenizer::Tables& tables) {
-  auto next = static_cast<std::uint32_t>(tables.model.vocabulary.size());
-  for (const auto& token : tables.added) next = std::max(next, token.id + 1);
-  return next;
-}
-
 void read_added_tokens(const json& list, Tokenizer::Tables& tables) {
   const auto file = tables.file.string();
   if (!list.is_array()) throw Error{fmt::format("{}: added_tokens is {}, expected a list", file, shown(list))};
   std::set<std::string_view> contents;
+  // `tokenizers` counts on for tokens that the vocabulary lacks: a file that says otherwise means other ids there.
+  auto next_id = static_cast<std::uint32_t>(tables.model.vocabulary.size());
   tables.added.reserve(list.size());
   for (const auto& entry : list) {
     const Fields fields{file, fmt::format("added_tokens[{}]", tables.added.size()), entry};
@@ -168,12 +164,13 @@ void read_added_tokens(const json& list, Tokenizer::Tables& tables) {
       fields.refuse("content", entry.at("content"), "a token that the list does not have yet");
     }
     if (fields.flag("single_word")) fields.refuse("single_word", true, "false");
-    const auto expected = tables.model.vocabulary.find(content).value_or(next_id(tables));
+    const auto expected = tables.model.vocabulary.find(content).value_or(next_id);
     if (id != expected) fields.refuse("id", id, fmt::format("{}, the id of {}", expected, in_quotes(content)));
     if (!tables.model.vocabulary.find(content) &&
         (tables.model.vocabulary.token(id) || tables.outside.add(content, id) != Vocabulary::Added::yes)) {
       fields.refuse("id", id, fmt::format("an id of its own: {} has it", in_quotes(*tables.token(id))));
     }
+    next_id = std::max(next_id, id + 1);
     tables.added.push_back(
         {content, id, fields.flag("special"), fields.flag("normalized"), fields.flag("lstrip"), fields.flag("rstrip")});
   }

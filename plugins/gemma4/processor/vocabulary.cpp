@@ -13,7 +13,7 @@ std::uint32_t hash_of(std::string_view token) noexcept {
 }  // namespace
 
 Vocabulary::Added Vocabulary::add(std::string_view token, std::uint32_t id) {
-  if (2 * (size_ + 1) > slots_.size()) grow();
+  if (4 * (size_ + 1) > 3 * slots_.size()) grow();
   const auto hash = hash_of(token);
   auto& slot = slots_[slot_of(token, hash)];
   if (slot.id != unused) return Added::token_exists;
@@ -21,7 +21,7 @@ Vocabulary::Added Vocabulary::add(std::string_view token, std::uint32_t id) {
   if (id >= spans_.size()) spans_.resize(std::size_t{id} + 1);
   spans_[id] = {static_cast<std::uint32_t>(bytes_.size()), static_cast<std::uint32_t>(token.size())};
   bytes_.append(token);
-  slot = {hash, id};
+  slot = {hash, id, spans_[id]};
   ++size_;
   return Added::yes;
 }
@@ -34,7 +34,7 @@ std::optional<std::uint32_t> Vocabulary::find(std::string_view token) const noex
 
 std::optional<std::string_view> Vocabulary::token(std::uint32_t id) const noexcept {
   if (id >= spans_.size() || spans_[id].length == unused) return std::nullopt;
-  return std::string_view{bytes_}.substr(spans_[id].offset, spans_[id].length);
+  return text(spans_[id]);
 }
 
 std::size_t Vocabulary::slot_of(std::string_view token, std::uint32_t hash) const noexcept {
@@ -42,7 +42,7 @@ std::size_t Vocabulary::slot_of(std::string_view token, std::uint32_t hash) cons
   for (auto at = hash & mask;; at = (at + 1) & mask) {
     const auto& slot = slots_[at];
     if (slot.id == unused) return at;
-    if (slot.hash == hash && this->token(slot.id) == token) return at;
+    if (slot.hash == hash && text(slot.span) == token) return at;
   }
 }
 
