@@ -34,17 +34,28 @@ run() {
     -print_final_stats=1 "$@" "$corpus/$name" "tests/data/fuzz/$seeds"
 }
 
-for target in $targets; do
-  echo "fuzz: $target for $seconds s"
-  dictionary=()
+fuzz() {
+  local target=$1 dictionary=()
   [ -f "tests/fuzz/$target.dict" ] && dictionary=(-dict="tests/fuzz/$target.dict")
-  if ! run "$target" "$target" "$seconds" -max_len=4096 "${dictionary[@]}" >"$corpus/log" 2>&1; then
-    tail -n 60 "$corpus/log" >&2
+  if ! run "$target" "$target" "$seconds" -max_len=4096 "${dictionary[@]}" >"$corpus/$target.log" 2>&1; then
+    tail -n 60 "$corpus/$target.log" >&2
     echo "fuzz: $target FAILED; the input lies in $build/failures" >&2
-    exit 1
+    return 1
   fi
-  grep -E 'stat::number_of_executed_units|^Done ' "$corpus/log"
+  echo "fuzz: $target: $(grep -E '^Done ' "$corpus/$target.log")"
+}
+
+# As many at once as there are processors.
+echo "fuzz: ${targets//$'\n'/ } for $seconds s each"
+workers=()
+for target in $targets; do
+  while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do sleep 1; done
+  fuzz "$target" &
+  workers+=($!)
 done
+failed=0
+for worker in "${workers[@]}"; do wait "$worker" || failed=1; done
+[ $failed = 0 ] || exit 1
 
 echo "fuzz: looking for the seeded bug"
 if run seeded_bug safetensors 300 -max_len=4096 -dict=tests/fuzz/safetensors.dict >"$corpus/log" 2>&1; then
