@@ -5,13 +5,16 @@
 #include <boost/program_options.hpp>
 #include <utility>
 
+#include "pipeline/did_you_mean.hpp"
+#include "pipeline/render_diagnostic.hpp"
+
 namespace lockstep::cli {
 namespace {
 
 namespace po = boost::program_options;
 
 /// A word as a shell would need it written.
-std::string quoted(const std::string& word) {
+std::string shell_quoted(const std::string& word) {
   const auto plain = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) ||
            std::string_view("_-./=:,+@%").find(c) != std::string_view::npos || static_cast<unsigned char>(c) >= 0x80;
@@ -83,8 +86,11 @@ class Reader {
   }
 
   void unknown(const po::option& option, std::size_t word) {
-    fail("C002", fmt::format("unknown option '{}' of 'lockstep {}'", option.original_tokens.front(), verb_.name),
-         line_.place(word), "options: " + option_names(verb_));
+    std::vector<std::string> known;
+    for (const auto& spec : verb_.options) known.push_back("--" + std::string(spec.name));
+    const auto& token = option.original_tokens.front();
+    fail("C002", fmt::format("unknown option {} of 'lockstep {}'", in_quotes(token), verb_.name), line_.place(word),
+         "options: " + option_names(verb_), did_you_mean(token.substr(0, token.find('=')), known));
   }
 
   const OptionSpec& spec_of(const po::option& option) const {
@@ -98,8 +104,9 @@ class Reader {
     if (spec.choices.empty()) return;
     if (std::find(spec.choices.begin(), spec.choices.end(), given.value) != spec.choices.end()) return;
     fail("C005",
-         fmt::format("'--{}' is '{}', expected one of {}", spec.name, given.value, fmt::join(spec.choices, ", ")),
-         given.location);
+         fmt::format("'--{}' is {}, expected one of {}", spec.name, in_quotes(given.value),
+                     fmt::join(spec.choices, ", ")),
+         given.location, {}, did_you_mean(given.value, {spec.choices.begin(), spec.choices.end()}));
   }
 
   void check_positionals(const std::vector<Arguments::Given>& given) {
@@ -110,9 +117,17 @@ class Reader {
            fmt::format("usage: lockstep {} {} …", verb_.name, fmt::join(verb_.positionals, " ")));
     for (std::size_t i = expected; i < given.size(); ++i)
       fail("C007",
-           fmt::format("'lockstep {}' takes {} argument{}, '{}' is one more", verb_.name, expected,
-                       expected == 1 ? "" : "s", given[i].value),
+           fmt::format("'lockstep {}' takes {} argument{}, {} is one more", verb_.name, expected,
+                       expected == 1 ? "" : "s", in_quotes(given[i].value)),
            given[i].location);
+  }
+
+  void check_exclusive(const Arguments& arguments) {
+    for (const auto& [one, other] : verb_.exclusive) {
+      if (!arguments.has(one) || !arguments.has(other)) continue;
+      fail("C008", fmt::format("'--{}' and '--{}' cannot go together", one, other), arguments.option(other)->location,
+           "leave one of them out");
+    }
   }
 
   void finish() {
@@ -120,10 +135,11 @@ class Reader {
   }
 
  private:
-  void fail(std::string code, std::string message, Location location, std::string help = {}) {
+  void fail(std::string code, std::string message, Location location, std::string help = {}, std::string near = {}) {
     diagnostics_.push_back({.code = std::move(code),
                             .message = std::move(message),
                             .location = std::move(location),
+                            .did_you_mean = std::move(near),
                             .help = std::move(help)});
   }
 
@@ -158,7 +174,7 @@ CommandLine::CommandLine(std::vector<std::string> arguments) : words(std::move(a
   for (const auto& word : words) {
     text += ' ';
     columns_.push_back(text.size() + 1);
-    text += quoted(word);
+    text += shell_quoted(word);
   }
   source_ = std::make_shared<const SourceText>(SourceText{"command line", std::move(text)});
 }
@@ -167,9 +183,9 @@ Location CommandLine::place(std::size_t index, bool value) const {
   if (index >= words.size()) return end();
   const auto& word = words[index];
   const auto equals = word.find('=');
-  if (value && word.starts_with("--") && equals != std::string::npos && quoted(word) == word)
+  if (value && word.starts_with("--") && equals != std::string::npos && shell_quoted(word) == word)
     return {source_, 1, columns_[index] + equals + 1, std::max<std::size_t>(1, word.size() - equals - 1)};
-  return {source_, 1, columns_[index], quoted(word).size()};
+  return {source_, 1, columns_[index], shell_quoted(word).size()};
 }
 
 Location CommandLine::end() const { return {source_, 1, source_->text.size() + 2, 1}; }
@@ -194,6 +210,7 @@ Arguments CommandLine::parse(const Verb& verb) const {
     reader.check(spec, given, !values.empty());
     values.push_back(std::move(given));
   }
+  reader.check_exclusive(arguments);
   reader.check_positionals(arguments.positionals_);
   reader.finish();
   return arguments;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <lockstep/diagnostic.hpp>
@@ -29,7 +30,8 @@ struct Verb {
   std::string_view summary;
   std::string_view details;
   std::vector<OptionSpec> options;
-  int (*run)(const Arguments&);  ///< returns the exit code
+  std::vector<std::pair<std::string_view, std::string_view>> exclusive;  ///< options that cannot go together
+  int (*run)(const Arguments&);                                          ///< returns the exit code
 };
 
 /// The arguments of one verb, with the place of each for diagnostics. The command line is a source text of one line.

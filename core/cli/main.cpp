@@ -1,42 +1,51 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
+#include <exception>
 #include <string>
 #include <vector>
 
+#include "cli/terminal_io.hpp"
 #include "cli/verbs.hpp"
+#include "pipeline/did_you_mean.hpp"
+#include "pipeline/render_diagnostic.hpp"
 
 namespace {
 
 using namespace lockstep;
 
-constexpr int invalid = 2;
-
-void print(std::FILE* stream, const std::string& text) { std::fwrite(text.data(), 1, text.size(), stream); }
-
 bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
 
+[[noreturn]] void fail_without_verb(const cli::CommandLine& line) {
+  std::vector<std::string> names;
+  for (const auto& verb : cli::verbs()) names.emplace_back(verb.name);
+  const auto help = fmt::format("verbs: {}; `lockstep --help` shows what they do", fmt::join(names, ", "));
+  if (line.words.empty())
+    throw cli::CommandLineError{{{.code = "C001", .message = "no verb", .location = line.end(), .help = help}}};
+  const auto& word = line.words.front();
+  throw cli::CommandLineError{{{.code = "C001",
+                                .message = fmt::format("unknown verb {}", in_quotes(word)),
+                                .location = line.place(0),
+                                .did_you_mean = did_you_mean(word, names),
+                                .help = help}}};
+}
+
 int main_with(const cli::CommandLine& line) {
-  if (line.words.empty() || is_help(line.words.front()) || line.words.front() == "help") {
-    print(line.words.empty() ? stderr : stdout, cli::help());
-    return line.words.empty() ? invalid : 0;
+  const auto first = line.words.empty() ? std::string() : line.words.front();
+  if (is_help(first)) {
+    cli::print(stdout, cli::help());
+    return cli::exit_passed;
   }
-  if (line.words.front() == "--version") {
-    print(stdout, "lockstep " LOCKSTEP_VERSION "\n");
-    return 0;
+  if (first == "--version") {
+    cli::print(stdout, "lockstep " LOCKSTEP_VERSION "\n");
+    return cli::exit_passed;
   }
   const auto& verbs = cli::verbs();
-  const auto verb =
-      std::find_if(verbs.begin(), verbs.end(), [&](const cli::Verb& v) { return v.name == line.words.front(); });
-  if (verb == verbs.end())
-    throw cli::CommandLineError{{{.code = "C001",
-                                  .message = fmt::format("unknown verb '{}'", line.words.front()),
-                                  .location = line.place(0),
-                                  .help = "`lockstep --help` lists the verbs"}}};
+  const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const cli::Verb& v) { return v.name == first; });
+  if (verb == verbs.end()) fail_without_verb(line);
   if (std::any_of(line.words.begin() + 1, line.words.end(), is_help)) {
-    print(stdout, cli::help(*verb));
-    return 0;
+    cli::print(stdout, cli::help(*verb));
+    return cli::exit_passed;
   }
   return verb->run(line.parse(*verb));
 }
@@ -45,13 +54,19 @@ int main_with(const cli::CommandLine& line) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE,
-              SIG_IGN);  // a reader that leaves early (`| head`) must not kill a run before its record is written
+              SIG_IGN);  // a reader that leaves early (`| head`) must not end a run before its record is written
+  const cli::CommandLine line({argv + 1, argv + argc});
+  int code = cli::exit_error;
   try {
-    return main_with(cli::CommandLine({argv + 1, argv + argc}));
+    code = main_with(line);
   } catch (const cli::CommandLineError& error) {
-    for (const auto& diagnostic : error.diagnostics)
-      print(stderr,
-            fmt::format("{}: error[{}]: {}\n", diagnostic.location.to_string(), diagnostic.code, diagnostic.message));
-    return invalid;
+    cli::print(error.diagnostics, cli::use_colour(stderr));
+    if (!line.words.empty() && line.words.front() == "run") cli::record_invalid_command_line(line, error.diagnostics);
+    code = cli::exit_invalid;
+  } catch (const std::exception& error) {
+    cli::print({{.message = error.what()}}, cli::use_colour(stderr));
   }
+  if (cli::flush_standard_output()) return code;
+  cli::print({{.code = "R001", .message = "the report cannot be written to standard output"}}, cli::use_colour(stderr));
+  return std::max(code, cli::exit_error);
 }

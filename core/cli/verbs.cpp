@@ -1,9 +1,104 @@
 #include "cli/verbs.hpp"
 
 namespace lockstep::cli {
+namespace {
+
+const OptionSpec color{"color", "WHEN", false, "auto, always or never", {"auto", "always", "never"}};
+const OptionSpec plugin_path{"plugin-path", "DIR", true, "a folder of plugins, searched first"};
+const OptionSpec quiet{"quiet", "", false, "say only what is wrong"};
+
+/// The options of every verb that reads a pipeline, before those of its own.
+std::vector<OptionSpec> with_pipeline_options(std::vector<OptionSpec> own) {
+  std::vector<OptionSpec> options{
+      {"config", "FILE", true, "an overlay, merged over the pipeline"},
+      {"set", "KEY=VALUE", true, "a variable, or environment.x, or step.<id>.<key>"},
+      {"only", "STEP", true, "score this step alone"},
+      {"from", "STEP", false, "score this step and later ones"},
+      {"to", "STEP", false, "score steps up to this one"},
+      {"skip", "STEP", true, "leave this step out"},
+      plugin_path,
+      color,
+  };
+  options.insert(options.end(), own.begin(), own.end());
+  return options;
+}
+
+std::vector<Verb> make_verbs() {
+  return {
+      {.name = "run",
+       .positionals = {"PIPELINE"},
+       .summary = "runs a pipeline and reports its verdicts",
+       .details = "Steps that the scored ones need run too, unscored. A FILE may be '-' for standard output.",
+       .options = with_pipeline_options({{"fail-fast", "", false, "stop after the first step that fails"},
+                                         {"json", "FILE", false, "write the run record, after every step"},
+                                         {"junit", "FILE", false, "write a JUnit report"},
+                                         {"dump", "DIR", false, "write each step's tensors to DIR/<step>.safetensors"},
+                                         {"quiet", "", false, "report only what failed and the last line"},
+                                         {"verbose", "", false, "report every check, statistics and parameters"}}),
+       .exclusive = {{"quiet", "verbose"}},
+       .run = run},
+      {.name = "validate",
+       .positionals = {"PIPELINE"},
+       .summary = "lists everything that is wrong with a pipeline, runs nothing",
+       .details = "",
+       .options = with_pipeline_options({quiet}),
+       .exclusive = {},
+       .run = validate},
+      {.name = "plan",
+       .positionals = {"PIPELINE"},
+       .summary = "shows steps, wires, parameters and checks with their origin",
+       .details = "",
+       .options = with_pipeline_options({{"json", "", false, "one JSON document"}}),
+       .exclusive = {},
+       .run = plan},
+      {.name = "list",
+       .positionals = {},
+       .summary = "lists the steps that are found, and plugins that do not load",
+       .details = "",
+       .options = {plugin_path, color},
+       .exclusive = {},
+       .run = list},
+      {.name = "describe",
+       .positionals = {"STEP"},
+       .summary = "shows a step's ports, parameters and checks",
+       .details = "STEP is a step's name, or the path of a plugin file.",
+       .options = {{"json", "", false, "one JSON document"},
+                   {"markdown", "", false, "a page of the step reference"},
+                   plugin_path,
+                   color},
+       .exclusive = {{"json", "markdown"}},
+       .run = describe},
+      {.name = "explain",
+       .positionals = {"CODE"},
+       .summary = "shows the page of a diagnostic code",
+       .details = "",
+       .options = {color},
+       .exclusive = {},
+       .run = explain},
+      {.name = "compare",
+       .positionals = {"A.safetensors", "B.safetensors"},
+       .summary = "compares two files of tensors; A is what is right",
+       .details =
+           "Every tensor must be in both files with one dtype and shape. Without options: torch's default tolerances.",
+       .options = {{"metric", "M", false, "close, bits, ulp, max_abs, norm_wise, …; the default is close"},
+                   {"rtol", "X", false, "relative tolerance of close, with --atol"},
+                   {"atol", "Y", false, "absolute tolerance of close, with --rtol"},
+                   {"max", "X", false, "upper bound of ulp, peir, max_abs, max_rel, mean_abs, rmse, kl"},
+                   {"min", "X", false, "lower bound of sqnr, cosine, pcc, top1, topk"},
+                   {"k", "X", false, "factor of norm_wise, count of topk"},
+                   {"map", "OLD=NEW", true, "tensor OLD of A is called NEW in B"},
+                   color,
+                   {"quiet", "", false, "report only what differs and the last line"},
+                   {"verbose", "", false, "report statistics too"}},
+       .exclusive = {{"quiet", "verbose"}},
+       .run = compare},
+  };
+}
+
+}  // namespace
 
 const std::vector<Verb>& verbs() {
-  static const std::vector<Verb> all = {};
+  static const auto all = make_verbs();
   return all;
 }
 

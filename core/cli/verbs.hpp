@@ -18,6 +18,10 @@ int describe(const Arguments& arguments);
 int explain(const Arguments& arguments);
 int compare(const Arguments& arguments);
 
+/// What `run` writes to --json and --junit when the command line cannot be read: a record with the verdict `invalid`,
+/// so that nobody takes the report of an earlier run for this one's.
+void record_invalid_command_line(const CommandLine& line, const std::vector<Diagnostic>& diagnostics);
+
 /// `lockstep --help`
 [[nodiscard]] std::string help();
 /// `lockstep VERB --help`

@@ -54,35 +54,13 @@ Json to_json(const OutputRecord& output) {
   return json;
 }
 
-Json to_json(const Bound& bound) {
-  auto json = Json::object();
-  if (bound.rtol) json["rtol"] = number(*bound.rtol);
-  if (bound.atol) json["atol"] = number(*bound.atol);
-  if (bound.max) json["max"] = number(*bound.max);
-  if (bound.min) json["min"] = number(*bound.min);
-  if (bound.k) json["k"] = number(*bound.k);
-  return json;
-}
-
-std::string_view name_of_policy(OnVacuous on_vacuous) {
-  switch (on_vacuous) {
-    case OnVacuous::fail:
-      return "fail";
-    case OnVacuous::warn:
-      return "warn";
-    case OnVacuous::allow:
-      return "allow";
-  }
-  return "fail";
-}
-
 Json to_json(const CheckResult& check) {
   Json json = {{"name", check.name},
                {"subject", or_null(check.subject)},
                {"metric", name_of(check.metric)},
                {"level", name_of(check.level)},
                {"verdict", check.verdict ? Json(name_of(*check.verdict)) : Json(nullptr)},
-               {"on_vacuous", name_of_policy(check.on_vacuous)},
+               {"on_vacuous", name_of(check.on_vacuous)},
                {"value", check.value ? number(*check.value) : Json(nullptr)},
                {"bound", to_json(check.bound)},
                {"bound_source", check.bound_source},

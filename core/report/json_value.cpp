@@ -31,22 +31,26 @@ Json to_json(const Value& value) {
   return std::visit(Visitor{}, value.data);
 }
 
-Value to_value(const Json& json) {
-  if (json.is_boolean()) return json.get<bool>();
-  if (json.is_number_integer()) return json.get<std::int64_t>();
-  if (json.is_number()) return json.get<double>();
-  if (json.is_string()) return json.get<std::string>();
-  if (json.is_array()) {
-    Value::Array array;
-    for (const auto& element : json) array.push_back(to_value(element));
-    return array;
+Json to_json(const Bound& bound) {
+  auto json = Json::object();
+  if (bound.rtol) json["rtol"] = number(*bound.rtol);
+  if (bound.atol) json["atol"] = number(*bound.atol);
+  if (bound.max) json["max"] = number(*bound.max);
+  if (bound.min) json["min"] = number(*bound.min);
+  if (bound.k) json["k"] = number(*bound.k);
+  return json;
+}
+
+std::string_view name_of(OnVacuous on_vacuous) {
+  switch (on_vacuous) {
+    case OnVacuous::fail:
+      return "fail";
+    case OnVacuous::warn:
+      return "warn";
+    case OnVacuous::allow:
+      return "allow";
   }
-  if (json.is_object()) {
-    Value::Table table;
-    for (const auto& [key, element] : json.items()) table.emplace_back(key, to_value(element));
-    return table;
-  }
-  return {};
+  return "fail";
 }
 
 std::string document(const Json& json) {

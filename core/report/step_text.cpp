@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <optional>
 
 #include "report/check_text.hpp"
 #include "report/text.hpp"
@@ -10,7 +11,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::size_t usual_title_width = 19;  // so that most steps of a report align with each other
-constexpr std::size_t most_passing_lines = 4;
+constexpr std::ptrdiff_t most_passing_lines = 4;
 constexpr std::size_t most_failing_entries = 3;  // of one name: the first ones show where it starts
 
 /// One line about a check and what is indented under it.
@@ -18,6 +19,7 @@ struct Entry {
   std::string title;
   std::string outcome;
   std::vector<std::string> more;
+  bool fine = false;
 };
 
 std::vector<std::string> statistics_of(const CheckResult& check) {
@@ -36,13 +38,9 @@ std::vector<std::string> message_lines(const CheckResult& check, std::string_vie
 }
 
 Entry entry_of(const CheckResult& check, bool verbose) {
-  Entry entry{title_of(check), outcome_of(check), {}};
-  if (auto worst = worst_of(check)) entry.more.push_back(std::move(*worst));
-  for (auto& line : message_lines(check, entry.outcome)) entry.more.push_back(std::move(line));
-  if (!verbose) return entry;
-  for (auto& line : statistics_of(check)) entry.more.push_back(std::move(line));
-  if (check.bound_source != "default" && !check.bound_source.empty())
-    entry.more.push_back("bound from " + printable(check.bound_source));
+  auto lines = check_lines(check, verbose);
+  Entry entry{title_of(check), std::move(lines.front()), {}, is_fine(check)};
+  entry.more.assign(std::make_move_iterator(lines.begin() + 1), std::make_move_iterator(lines.end()));
   return entry;
 }
 
@@ -54,18 +52,14 @@ Entry summary_of(const std::vector<const CheckResult*>& checks) {
   if (same_ladder && first.ladder == "bits_equal") {
     std::int64_t compared = 0;
     for (const auto* check : checks) compared += check->compared;
-    return {printable(first.name), fmt::format("{} times bits equal ({})", checks.size(), grouped(compared)), {}};
+    return {printable(first.name), fmt::format("{} times bits equal ({})", checks.size(), grouped(compared)), {}, true};
   }
-  return {printable(first.name), fmt::format("{} times pass", checks.size()), {}};
+  return {printable(first.name), fmt::format("{} times pass", checks.size()), {}, true};
 }
 
-struct Entries {
-  std::vector<Entry> fine;
-  std::vector<Entry> other;
-};
-
-Entries collect(const std::vector<CheckResult>& checks) {
-  Entries entries;
+/// The entries in the order of the declarations: passing ones of one name together, of failing ones the first few.
+std::vector<Entry> collect(const std::vector<CheckResult>& checks) {
+  std::vector<Entry> entries;
   std::vector<std::string_view> names;
   for (const auto& check : checks)
     if (std::find(names.begin(), names.end(), check.name) == names.end()) names.push_back(check.name);
@@ -74,15 +68,22 @@ Entries collect(const std::vector<CheckResult>& checks) {
     std::vector<const CheckResult*> other;
     for (const auto& check : checks)
       if (check.name == name) (is_fine(check) ? fine : other).push_back(&check);
-    if (fine.size() == 1) entries.fine.push_back(entry_of(*fine.front(), false));
-    if (fine.size() > 1) entries.fine.push_back(summary_of(fine));
+    if (!fine.empty()) entries.push_back(fine.size() == 1 ? entry_of(*fine.front(), false) : summary_of(fine));
     for (std::size_t i = 0; i < std::min(other.size(), most_failing_entries); ++i)
-      entries.other.push_back(entry_of(*other[i], false));
+      entries.push_back(entry_of(*other[i], false));
     if (other.size() > most_failing_entries)
-      entries.other.push_back(
-          {std::string(name), fmt::format("{} more (--verbose shows all)", other.size() - most_failing_entries), {}});
+      entries.push_back(
+          {printable(name), fmt::format("{} more (--verbose shows all)", other.size() - most_failing_entries), {}});
   }
   return entries;
+}
+
+/// Removes many passing entries; what to say instead.
+std::optional<std::string> count_passing(std::vector<Entry>& entries) {
+  const auto passing = std::count_if(entries.begin(), entries.end(), [](const Entry& entry) { return entry.fine; });
+  if (passing <= most_passing_lines) return std::nullopt;
+  std::erase_if(entries, [](const Entry& entry) { return entry.fine; });
+  return entries.empty() ? fmt::format("{} checks", passing) : fmt::format("{} other checks pass", passing);
 }
 
 void append(std::vector<std::string>& lines, const std::vector<Entry>& entries) {
@@ -103,6 +104,17 @@ std::vector<std::string> reason_lines(const StepRecord& step) {
 
 }  // namespace
 
+std::vector<std::string> check_lines(const CheckResult& check, bool verbose) {
+  std::vector<std::string> lines{outcome_of(check)};
+  if (auto worst = worst_of(check)) lines.push_back(std::move(*worst));
+  for (auto& line : message_lines(check, lines.front())) lines.push_back(std::move(line));
+  if (!verbose) return lines;
+  for (auto& line : statistics_of(check)) lines.push_back(std::move(line));
+  if (check.bound_source != "default" && !check.bound_source.empty())
+    lines.push_back("bound from " + printable(check.bound_source));
+  return lines;
+}
+
 std::vector<std::string> step_lines(const StepRecord& step, bool verbose) {
   std::vector<std::string> lines;
   std::vector<std::string> intro;
@@ -112,13 +124,8 @@ std::vector<std::string> step_lines(const StepRecord& step, bool verbose) {
   if (judged && verbose) {
     for (const auto& check : step.checks) entries.push_back(entry_of(check, true));
   } else if (judged) {
-    auto found = collect(step.checks);
-    entries = std::move(found.other);
-    if (found.fine.size() > most_passing_lines)
-      intro.push_back(fmt::format("{} {}checks{}", found.fine.size(), entries.empty() ? "" : "other ",
-                                  entries.empty() ? "" : " pass"));
-    else
-      std::move(found.fine.begin(), found.fine.end(), std::back_inserter(entries));
+    entries = collect(step.checks);
+    if (auto passing = count_passing(entries)) intro.push_back(std::move(*passing));
   }
   if (step.summary) intro.push_back(printable(*step.summary));
   if (!step.scored && judged) intro.emplace_back("not scored");

@@ -11,4 +11,7 @@ namespace lockstep {
 /// parameters; else passing checks of one name share a line and many passing checks are counted.
 [[nodiscard]] std::vector<std::string> step_lines(const StepRecord& step, bool verbose);
 
+/// A check's outcome and, below it, its worst element, message and, if `verbose`, statistics and the bound's origin.
+[[nodiscard]] std::vector<std::string> check_lines(const CheckResult& check, bool verbose);
+
 }  // namespace lockstep

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 
+#include "report/palette.hpp"
 #include "report/step_text.hpp"
 #include "report/text.hpp"
 
@@ -19,25 +21,21 @@ struct Word {
 Word word_of(StepStatus status) {
   switch (status) {
     case StepStatus::pass:
-      return {"pass", "32"};
+      return {"pass", palette::good};
     case StepStatus::done:
-      return {"done", "36"};
+      return {"done", palette::neutral};
     case StepStatus::warn:
-      return {"warn", "33"};
+      return {"warn", palette::warning};
     case StepStatus::fail:
-      return {"FAIL", "1;31"};
+      return {"FAIL", palette::bad};
     case StepStatus::skipped:
-      return {"skip", "2"};
+      return {"skip", palette::faint};
     case StepStatus::error:
-      return {"ERROR", "1;31"};
+      return {"ERROR", palette::bad};
     case StepStatus::crashed:
-      return {"CRASH", "1;31"};
+      return {"CRASH", palette::bad};
   }
-  return {"ERROR", "1;31"};
-}
-
-std::string painted(std::string text, std::string_view colour, const TerminalStyle& style) {
-  return style.colour ? fmt::format("\x1b[{}m{}\x1b[0m", colour, text) : text;
+  return {"ERROR", palette::bad};
 }
 
 std::string joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, separator)); }
@@ -117,7 +115,7 @@ std::string terminal_header(const RunRecord& record, const TerminalStyle& style)
   std::vector<std::string> title;
   for (const auto* part : {&record.pipeline_name, &record.pipeline_file})
     if (!part->empty()) title.push_back(printable(*part));
-  auto text = painted(joined(title), "1", style) + "\n";
+  auto text = painted(joined(title), palette::strong, style.colour) + "\n";
   for (const auto& override_text : record.overrides) text += printable(override_text) + "\n";
   if (const auto environment = environment_line(record); !environment.empty()) text += environment + "\n";
   return text + "\n";
@@ -134,7 +132,7 @@ std::string terminal_step(const RunRecord& record, std::size_t index, const Term
   const auto word = word_of(*step.status);
   const auto seconds = *step.status == StepStatus::skipped ? std::string() : fmt::format("{:.2f} s", step.seconds);
   const auto width = id_width(record);
-  auto text = painted(std::string(word.text), word.colour, style) +
+  auto text = painted(std::string(word.text), word.colour, style.colour) +
               std::string(word_width - word.text.size() + 2, ' ') + padded(printable(step.id), width) + "  " +
               fmt::format("{:>{}}", seconds, seconds_width);
   const std::string indent(word_width + 2 + width + 2 + seconds_width, ' ');
@@ -147,15 +145,15 @@ std::string terminal_step(const RunRecord& record, std::size_t index, const Term
 
 std::string terminal_footer(const RunRecord& record, const TerminalStyle& style) {
   std::string text = style.detail == Detail::quiet ? "" : "\n";
-  if (record.verdict == RunVerdict::interrupted) text += painted("interrupted", "1;31", style) + "\n";
-  if (record.message) text += painted(printable(*record.message), "1;31", style) + "\n";
+  if (record.verdict == RunVerdict::interrupted) text += painted("interrupted", palette::bad, style.colour) + "\n";
+  if (record.message) text += painted(printable(*record.message), palette::bad, style.colour) + "\n";
   auto parts = counts(record);
   parts.push_back(fmt::format("{:.2f} s", record.seconds));
   if (record.peak_rss_bytes > 0) parts.push_back(memory_text(record.peak_rss_bytes));
-  const auto colour = record.verdict == RunVerdict::pass         ? "32"
-                      : record.verdict == RunVerdict::incomplete ? "33"
-                                                                 : "31";
-  return text + painted(joined(parts), colour, style) + "\n";
+  const auto colour = record.verdict == RunVerdict::pass         ? palette::good
+                      : record.verdict == RunVerdict::incomplete ? palette::warning
+                                                                 : palette::bad;
+  return text + painted(joined(parts), colour, style.colour) + "\n";
 }
 
 std::string terminal_report(const RunRecord& record, const TerminalStyle& style) {

@@ -1,0 +1,27 @@
+#include <fmt/format.h>
+
+#include "cli/terminal_io.hpp"
+#include "cli/verbs.hpp"
+#include "pipeline/diagnostic_codes.hpp"
+#include "pipeline/did_you_mean.hpp"
+
+namespace lockstep::cli {
+
+int explain(const Arguments& arguments) {
+  const auto& code = arguments.positional(0);
+  if (const auto* found = find_code(code.value)) {
+    print(stdout, code_page(*found));
+    return exit_passed;
+  }
+  std::vector<std::string> codes;
+  for (const auto& known : all_codes()) codes.emplace_back(known.code);
+  print({{.code = "C012",
+          .message = fmt::format("there is no diagnostic code '{}'", code.value),
+          .location = code.location,
+          .did_you_mean = did_you_mean(code.value, codes),
+          .help = fmt::format("codes: {}", fmt::join(codes, ", "))}},
+        use_colour(arguments, stderr));
+  return exit_invalid;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,64 @@
+#include "cli/pipeline_arguments.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "pipeline/did_you_mean.hpp"
+
+namespace lockstep::cli {
+namespace {
+
+std::vector<std::filesystem::path> paths(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
+
+/// The index of the step; a diagnostic if there is none.
+std::optional<std::size_t> step_of(const Arguments::Given& given, std::string_view option, PlanResult& result) {
+  const auto& steps = result.plan.steps;
+  const auto found =
+      std::find_if(steps.begin(), steps.end(), [&](const PlannedStep& step) { return step.id == given.value; });
+  if (found != steps.end()) return static_cast<std::size_t>(found - steps.begin());
+  if (steps.empty()) return std::nullopt;  // the file could not be read far enough to know its steps
+  std::vector<std::string> ids;
+  for (const auto& step : steps) ids.push_back(step.id);
+  result.diagnostics.push_back(
+      {.code = "C009",
+       .message = fmt::format("'--{}' names step '{}', which the pipeline does not have", option, given.value),
+       .location = given.location,
+       .did_you_mean = did_you_mean(given.value, ids),
+       .help = fmt::format("steps: {}", fmt::join(ids, ", "))});
+  return std::nullopt;
+}
+
+}  // namespace
+
+PipelineRequest request_of(const Arguments& arguments) {
+  return {.file = arguments.positional(0).value,
+          .configs = paths(arguments.values("config")),
+          .sets = arguments.values("set"),
+          .skips = arguments.values("skip")};
+}
+
+PluginLoader loader_of(const Arguments& arguments) {
+  return PluginLoader(PluginLoader::default_folders(paths(arguments.values("plugin-path"))));
+}
+
+RunOptions selection_of(const Arguments& arguments, PlanResult& result) {
+  RunOptions options;
+  for (const auto& given : arguments.all("only")) {
+    if (step_of(given, "only", result)) options.only.push_back(given.value);
+  }
+  std::optional<std::size_t> first;
+  std::optional<std::size_t> last;
+  const auto from = arguments.option("from");
+  const auto to = arguments.option("to");
+  if (from && (first = step_of(*from, "from", result))) options.from = from->value;
+  if (to && (last = step_of(*to, "to", result))) options.to = to->value;
+  if (first && last && *first > *last)
+    result.diagnostics.push_back(
+        {.code = "C010",
+         .message = fmt::format("'--from {}' comes after '--to {}', so no step is left", from->value, to->value),
+         .location = from->location,
+         .help = fmt::format("swap them: --from {} --to {}", to->value, from->value)});
+  return options;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,44 @@
+#include "cli/terminal_io.hpp"
+
+#include <unistd.h>
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+
+#include "pipeline/render_diagnostic.hpp"
+
+namespace lockstep::cli {
+namespace {
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets the environment
+  return value == nullptr ? std::string_view() : value;
+}
+
+}  // namespace
+
+bool is_terminal(std::FILE* stream) { return isatty(fileno(stream)) == 1; }
+
+bool use_colour(std::FILE* stream) {
+  return is_terminal(stream) && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+}
+
+bool use_colour(const Arguments& arguments, std::FILE* stream) {
+  const auto choice = arguments.option("color");
+  if (!choice || choice->value == "auto") return use_colour(stream);
+  return choice->value == "always";
+}
+
+void print(std::FILE* stream, const std::string& text) { std::fwrite(text.data(), 1, text.size(), stream); }
+
+void print(const std::vector<Diagnostic>& diagnostics, bool colour) {
+  for (const auto& diagnostic : diagnostics) print(stderr, render(diagnostic, colour));
+}
+
+bool flush_standard_output() {
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  return flushed || errno == EPIPE || errno == 0;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <lockstep/diagnostic.hpp>
+
+#include "cli/command_line.hpp"
+
+namespace lockstep::cli {
+
+inline constexpr int exit_passed = 0;
+inline constexpr int exit_failed = 1;
+inline constexpr int exit_invalid = 2;
+inline constexpr int exit_not_loadable = 3;
+inline constexpr int exit_error = 4;
+inline constexpr int exit_interrupted = 6;
+
+[[nodiscard]] bool is_terminal(std::FILE* stream);
+
+/// --color of `arguments`; without it: colour on a terminal unless NO_COLOR is set or TERM is "dumb".
+[[nodiscard]] bool use_colour(const Arguments& arguments, std::FILE* stream);
+/// The same before any argument is known.
+[[nodiscard]] bool use_colour(std::FILE* stream);
+
+void print(std::FILE* stream, const std::string& text);
+
+/// Each diagnostic as a compiler shows it, on standard error.
+void print(const std::vector<Diagnostic>& diagnostics, bool colour);
+
+/// False if something that was printed to standard output got lost, for example on a full disk; a reader that left
+/// early (`| head`) loses nothing that it wanted.
+[[nodiscard]] bool flush_standard_output();
+
+}  // namespace lockstep::cli

@@ -1,0 +1,123 @@
+#include "report/plan.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "report/criterion_text.hpp"
+#include "report/json_value.hpp"
+#include "report/text.hpp"
+
+namespace lockstep {
+namespace {
+
+/// One fact about a step: what it is about, what it is, where it comes from.
+struct Line {
+  std::string name;
+  std::string value;
+  std::string origin;
+};
+
+std::string source_of(const Plan& plan, const PlannedWire& wire) {
+  return plan.steps.at(wire.step).id + "." + wire.output;
+}
+
+std::string level_text(const Check& check) {
+  const auto& settings = check.settings();
+  const auto text = criterion_text({check.info().criterion.metric, settings.bound});
+  return settings.level == Level::require ? text : fmt::format("{}, {}", text, name_of(settings.level));
+}
+
+std::vector<Line> lines_of(const Plan& plan, const PlannedStep& step) {
+  std::vector<Line> lines;
+  for (const auto& parameter : step.parameters) {
+    const bool given = !std::holds_alternative<std::monostate>(parameter.value.data);
+    lines.push_back(
+        {parameter.name, given ? "= " + to_text(parameter.value) : "not given", given ? parameter.origin : ""});
+  }
+  for (const auto& wire : step.wires)
+    lines.push_back(
+        {wire.input, "<- " + source_of(plan, wire), wire.inferred ? "inferred" : wire.location.to_string()});
+  if (!step.handle) return lines;
+  for (const auto* check : step.handle->step->declarations().checks)
+    lines.push_back({check->info().name, "? " + level_text(*check), check->settings().bound_source});
+  return lines;
+}
+
+std::string threads_text(const PlannedEnvironment& environment) {
+  return environment.threads ? std::to_string(*environment.threads) : "auto";
+}
+
+Json step_json(const Plan& plan, const PlannedStep& step) {
+  Json json = {{"id", step.id}, {"uses", step.uses}, {"skip", nullptr}, {"plugin", nullptr}};
+  if (step.skip) json["skip"] = *step.skip;
+  if (step.handle) json["plugin"] = {{"file", step.handle->file.string()}, {"build_id", step.handle->build_id}};
+  json["parameters"] = Json::object();
+  for (const auto& parameter : step.parameters)
+    json["parameters"][parameter.name] = {{"value", to_json(parameter.value)}, {"origin", parameter.origin}};
+  json["inputs"] = Json::object();
+  for (const auto& wire : step.wires)
+    json["inputs"][wire.input] = {{"from", source_of(plan, wire)},
+                                  {"inferred", wire.inferred},
+                                  {"origin", wire.inferred ? Json(nullptr) : Json(wire.location.to_string())}};
+  json["checks"] = Json::object();
+  if (!step.handle) return json;
+  for (const auto* check : step.handle->step->declarations().checks) {
+    const auto& settings = check->settings();
+    json["checks"][check->info().name] = {{"metric", name_of(check->info().criterion.metric)},
+                                          {"level", name_of(settings.level)},
+                                          {"on_vacuous", name_of(settings.on_vacuous)},
+                                          {"bound", to_json(settings.bound)},
+                                          {"bound_source", settings.bound_source}};
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string plan_text(const Plan& plan) {
+  auto text = printable(plan.name.empty() ? plan.file : plan.name + " · " + plan.file) + "\n";
+  if (!plan.description.empty()) text += printable(plan.description) + "\n";
+  for (const auto& override_text : plan.overrides) text += printable(override_text) + "\n";
+  text += fmt::format("threads {} · seed {}\n", threads_text(plan.environment), plan.environment.seed);
+
+  std::size_t id_width = 0;
+  std::size_t name_width = 0;
+  std::size_t value_width = 0;
+  constexpr std::size_t widest_value = 40;  // a long path must not push every origin to the right
+  for (const auto& step : plan.steps) {
+    id_width = std::max(id_width, display_width(printable(step.id)));
+    for (const auto& line : lines_of(plan, step)) {
+      name_width = std::max(name_width, display_width(printable(line.name)));
+      value_width = std::max(value_width, std::min(widest_value, display_width(printable(line.value))));
+    }
+  }
+  for (const auto& step : plan.steps) {
+    text += "\n" + padded(printable(step.id), id_width) + "  " + printable(step.uses);
+    text += step.skip ? fmt::format("  (skip: {})\n", printable(*step.skip)) : "\n";
+    for (const auto& line : lines_of(plan, step)) {
+      auto row = "    " + padded(printable(line.name), name_width) + " " + padded(printable(line.value), value_width) +
+                 "  " + printable(line.origin);
+      row.erase(row.find_last_not_of(' ') + 1);
+      text += row + "\n";
+    }
+  }
+  return text;
+}
+
+std::string plan_json(const Plan& plan) {
+  Json json = {{"schema", 1},
+               {"pipeline",
+                {{"name", plan.name},
+                 {"description", plan.description},
+                 {"file", plan.file},
+                 {"sha256", plan.sha256},
+                 {"overrides", plan.overrides}}},
+               {"environment",
+                {{"threads", plan.environment.threads ? Json(*plan.environment.threads) : Json("auto")},
+                 {"seed", plan.environment.seed}}}};
+  json["steps"] = Json::array();
+  for (const auto& step : plan.steps) json["steps"].push_back(step_json(plan, step));
+  return document(json);
+}
+
+}  // namespace lockstep
