@@ -1,0 +1,2 @@
+// Loading LibTorch is all that happens.
+int main() { return 0; }
