@@ -13,8 +13,8 @@ namespace gemma4 {
 namespace {
 
 /// transformers keeps a float32 buffer (torch.tensor of a Python float) and casts it to the weight's dtype on use.
-at::Tensor scale_buffer(std::int64_t hidden_size) {
-  return at::scalar_tensor(std::pow(static_cast<double>(hidden_size), 0.5), at::TensorOptions().dtype(at::kFloat));
+at::Tensor scale_buffer(std::int64_t size) {
+  return at::scalar_tensor(std::pow(static_cast<double>(size), 0.5), at::TensorOptions().dtype(at::kFloat));
 }
 
 void check_ids(const lockstep::Tensor& input_ids, std::int64_t vocab_size) {
@@ -33,9 +33,10 @@ void check_ids(const lockstep::Tensor& input_ids, std::int64_t vocab_size) {
 
 }  // namespace
 
-ScaledWordEmbedding::ScaledWordEmbedding(const Checkpoint& checkpoint, lockstep::DType dtype)
-    : weight_(lockstep::to_torch(checkpoint.weight("model.language_model.embed_tokens.weight"))),
-      embed_scale_(scale_buffer(checkpoint.config().text.hidden_size).to(lockstep::to_torch(dtype))),
+ScaledWordEmbedding::ScaledWordEmbedding(const Checkpoint& checkpoint, const std::string& name,
+                                         std::int64_t scaled_size, lockstep::DType dtype)
+    : weight_(lockstep::to_torch(checkpoint.weight("model.language_model." + name + ".weight"))),
+      embed_scale_(scale_buffer(scaled_size).to(lockstep::to_torch(dtype))),
       dtype_(lockstep::to_torch(dtype)) {}
 
 at::Tensor ScaledWordEmbedding::rows(const lockstep::Tensor& input_ids) const {

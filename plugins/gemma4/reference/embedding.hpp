@@ -3,15 +3,18 @@
 #include <ATen/core/Tensor.h>
 
 #include <lockstep/tensor.hpp>
+#include <string>
 
 #include "checkpoint/checkpoint.hpp"
 
 namespace gemma4 {
 
-/// transformers' Gemma4TextScaledWordEmbedding over `embed_tokens`: embedding(ids) * embed_scale.to(weight.dtype).
+/// transformers' Gemma4TextScaledWordEmbedding: embedding(ids) * embed_scale.to(weight.dtype).
 class ScaledWordEmbedding {
  public:
-  ScaledWordEmbedding(const Checkpoint& checkpoint, lockstep::DType dtype);
+  /// The table `model.language_model.<name>.weight`, scaled by sqrt(scaled_size).
+  ScaledWordEmbedding(const Checkpoint& checkpoint, const std::string& name, std::int64_t scaled_size,
+                      lockstep::DType dtype);
 
   /// int64 [B, S] -> [B, S, H]
   [[nodiscard]] at::Tensor forward(const lockstep::Tensor& input_ids) const;
