@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <span>
 
 namespace lockstep {
 namespace {
 
+constexpr std::size_t most_candidates = 10'000;
 constexpr std::size_t longest_name = 200;  // nobody mistypes more than that; keeps hostile input cheap
 
 std::string lower(std::string_view text) {
@@ -44,8 +46,8 @@ std::string did_you_mean(std::string_view wrong, const std::vector<std::string>&
   const auto word = lower(wrong);
   auto bound = std::min((word.size() + 2) / 3, word.size() - 1);
   const std::string* best = nullptr;
-  for (const auto& candidate : candidates) {
-    if (candidate.size() > longest_name) continue;
+  for (const auto& candidate : std::span(candidates).first(std::min(candidates.size(), most_candidates))) {
+    if (candidate.size() > word.size() + bound || word.size() > candidate.size() + bound) continue;
     const auto distance = edit_distance(word, lower(candidate), bound);
     if (distance > bound) continue;
     best = &candidate;

@@ -17,12 +17,14 @@ void Findings::add_source(const std::shared_ptr<const SourceText>& source) {
   ranks_.emplace(source.get(), ranks_.size());
 }
 
+bool Findings::full() const noexcept { return diagnostics_.size() >= limit; }
+
 Diagnostic& Findings::error(std::string_view code, Location location, std::string message) {
   Diagnostic diagnostic;
   diagnostic.code = code;
   diagnostic.message = std::move(message);
   diagnostic.location = std::move(location);
-  if (diagnostics_.size() >= limit) {
+  if (full()) {
     ++dropped_;
     scratch_ = std::move(diagnostic);
     return scratch_;
@@ -38,7 +40,7 @@ Diagnostic& Findings::error(std::string_view code, const Node& node, std::string
 
 void Findings::unloadable(Diagnostic diagnostic) {
   ++unloadable_;
-  if (diagnostics_.size() >= limit)
+  if (full())
     ++dropped_;
   else
     diagnostics_.push_back(std::move(diagnostic));

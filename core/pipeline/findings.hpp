@@ -25,6 +25,8 @@ class Findings {
   /// An error that only says that a plugin does not load.
   void unloadable(Diagnostic diagnostic);
 
+  /// Enough is enough: what is added now is only counted, so suggestions and notes for it would be wasted work.
+  [[nodiscard]] bool full() const noexcept;
   [[nodiscard]] std::size_t count() const noexcept { return diagnostics_.size() + dropped_; }
   [[nodiscard]] std::size_t unloadable_count() const noexcept { return unloadable_; }
   /// Leaves this object empty.

@@ -139,7 +139,7 @@ void drop_misplaced_tables(Node& step, const std::string& where, const std::set<
   auto& table = *step.table();
   for (auto entry = table.begin(); entry != table.end();) {
     const auto& [key, member] = *entry;
-    if (contains(step_keys, key) || !is_misplaced_table(key, member.value, ids)) {
+    if (contains(step_keys, key) || findings.full() || !is_misplaced_table(key, member.value, ids)) {
       ++entry;
       continue;
     }

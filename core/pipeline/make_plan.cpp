@@ -90,7 +90,7 @@ void check_stray_variables(const Node::Table& vars, std::set<std::string> declar
   for (const auto& [name, member] : vars) {
     if (name == "required" || declared.contains(name) || variables.used().contains(name)) continue;
     auto& error = findings.error("P022", member.key, fmt::format("the pipeline has no variable {}", in_quotes(name)));
-    error.did_you_mean = did_you_mean(name, {declared.begin(), declared.end()});
+    if (!findings.full()) error.did_you_mean = did_you_mean(name, {declared.begin(), declared.end()});
   }
 }
 

@@ -104,7 +104,7 @@ void merge_steps(Node& pipeline, const Node& overlay, Findings& findings) {
       continue;
     }
     auto& error = findings.error("P030", member.key, fmt::format("the pipeline has no step {}", in_quotes(id)));
-    error.did_you_mean = did_you_mean(id, ids);
+    if (!findings.full()) error.did_you_mean = did_you_mean(id, ids);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -25,7 +26,7 @@ class Places {
     }
   }
 
-  [[nodiscard]] Location operator()(const toml::source_region& region) const {
+  [[nodiscard]] Location operator()(const toml::source_region& region) {
     const auto line = static_cast<std::size_t>(region.begin.line);
     if (line == 0 || line > starts_.size()) return {file_.source, 0, 0};
     const auto begin = byte_of(region.begin);
@@ -43,23 +44,48 @@ class Places {
     return end;
   }
 
-  [[nodiscard]] std::size_t byte_of(const toml::source_position& position) const {
+  [[nodiscard]] std::size_t byte_of(const toml::source_position& position) {
     const auto line = static_cast<std::size_t>(position.line);
-    auto at = starts_[line - 1] + (line == 1 ? offset_ : 0);
+    const auto start = starts_[line - 1] + (line == 1 ? offset_ : 0);
     auto skip = static_cast<std::size_t>(position.column) - 1;
     if (line == 1) skip -= std::min(skip, prefix_);
     const auto end = end_of(line);
-    for (; skip > 0 && at < end; --skip) at += std::max<std::size_t>(decode_utf8(file_.source->text, at).bytes, 1);
+    auto at = start;
+    if (end > start + 4 * stride) {
+      const auto& marks = marks_of(line, start, end);
+      const auto mark = std::min(skip / stride, marks.size() - 1);
+      at = marks[mark];
+      skip -= mark * stride;
+    }
+    for (; skip > 0 && at < end; --skip) at += bytes_at(at);
     return at;
   }
+
+  [[nodiscard]] std::size_t bytes_at(std::size_t at) const {
+    return std::max<std::size_t>(decode_utf8(file_.source->text, at).bytes, 1);
+  }
+
+  /// Offsets of every `stride`-th code point: a generated file may have all of its values on one line.
+  const std::vector<std::size_t>& marks_of(std::size_t line, std::size_t start, std::size_t end) {
+    auto& marks = marks_[line];
+    if (!marks.empty()) return marks;
+    std::size_t count = 0;
+    for (auto at = start; at < end; at += bytes_at(at)) {
+      if (count++ % stride == 0) marks.push_back(at);
+    }
+    return marks;
+  }
+
+  static constexpr std::size_t stride = 64;
 
   const SourceFile& file_;
   std::size_t offset_;
   std::size_t prefix_;
   std::vector<std::size_t> starts_{0};
+  std::unordered_map<std::size_t, std::vector<std::size_t>> marks_;
 };
 
-Node to_node(const toml::node& value, const Places& places) {
+Node to_node(const toml::node& value, Places& places) {
   Node result;
   result.location = places(value.source());
   result.folder = places.file().folder;
@@ -140,7 +166,8 @@ Node argument_value(const SourceFile& argument, std::size_t offset) {
   const auto spelling = argument.source->text.substr(offset);
   constexpr std::string_view prefix = "v = ";
   if (const auto parsed = parse_quietly(fmt::format("{}{}", prefix, spelling)); parsed && parsed->size() == 1) {
-    auto result = to_node(*parsed->get("v"), Places(argument, offset, prefix.size()));
+    Places places(argument, offset, prefix.size());
+    auto result = to_node(*parsed->get("v"), places);
     if (result.text() == nullptr) result.raw = spelling;
     return result;
   }
@@ -155,7 +182,7 @@ Node argument_value(const SourceFile& argument, std::size_t offset) {
 
 std::optional<Node> parse_document(const SourceFile& file, Findings& findings) {
   if (!file.usable) return std::nullopt;
-  const Places places(file);
+  Places places(file);
   const std::string& text = file.source->text;
   if (const auto deep = first_too_deep(text); deep != std::string::npos) {
     const auto start = text.rfind('\n', deep) + 1;

@@ -75,6 +75,10 @@ Location place_inside(const Location& whole, std::string_view part) {
   return {whole.source, whole.line, at + 1, std::min(part.size(), text.size() - at)};
 }
 
+Location reference_place(const Node& user, const std::string& name) {
+  return place_inside(user.location, "${" + name + "}");
+}
+
 std::size_t weight(const Node& node) {
   std::size_t result = 1;
   if (const auto* text = node.text()) result += text->size();
@@ -99,7 +103,7 @@ Variables::Variables(const Node::Table& vars, Findings& findings) : vars_(vars),
   for (const auto& [name, member] : vars_) {
     if (name == "required") continue;
     const bool was_used = used_.contains(name);
-    (void)lookup(name, member.key, 0);
+    (void)lookup(name, member.value, 0);
     if (!was_used) used_.erase(name);
   }
 }
@@ -152,10 +156,8 @@ Node Variables::resolve_text(const Node& node, const std::string& text, std::siz
         .help = "write ${name}; a dollar sign itself is $$";
     return reported_at(node);
   }
-  const auto reference_place = [&](const std::string& name) { return place_inside(node.location, "${" + name + "}"); };
-
   if (pieces.size() == 1 && pieces.front().variable) {
-    const auto* value = lookup(pieces.front().text, reference_place(pieces.front().text), depth);
+    const auto* value = lookup(pieces.front().text, node, depth);
     if (value == nullptr || !spend(node, weight(*value))) return reported_at(node);
     Node result = *value;
     result.used_at = node.location;
@@ -170,7 +172,7 @@ Node Variables::resolve_text(const Node& node, const std::string& text, std::siz
       whole += piece.text;
       continue;
     }
-    const auto* value = lookup(piece.text, reference_place(piece.text), depth);
+    const auto* value = lookup(piece.text, node, depth);
     if (value == nullptr) {
       good = false;
       continue;
@@ -178,7 +180,7 @@ Node Variables::resolve_text(const Node& node, const std::string& text, std::siz
     const auto scalar = scalar_text(*value);
     if (!scalar) {
       auto& error = findings_.error(
-          "P025", reference_place(piece.text),
+          "P025", reference_place(node, piece.text),
           fmt::format("variable {} is {}, which cannot stand inside a text", in_quotes(piece.text), kind_text(*value)));
       error.notes.push_back({"it is set here", value->location});
       error.help = "use it alone, as \"${" + piece.text + "}\"";
@@ -194,7 +196,7 @@ Node Variables::resolve_text(const Node& node, const std::string& text, std::siz
   return result;
 }
 
-const Node* Variables::lookup(const std::string& name, const Location& place, std::size_t depth) {
+const Node* Variables::lookup(const std::string& name, const Node& user, std::size_t depth) {
   used_.insert(name);
   if (const auto known = resolved_.find(name); known != resolved_.end()) {
     return known->second.reported() ? nullptr : &known->second;
@@ -208,11 +210,13 @@ const Node* Variables::lookup(const std::string& name, const Location& place, st
     const auto* required = vars_.contains("required") ? vars_.find("required")->second.value.list() : nullptr;
     const auto is_name = [&](const Node& node) { return node.text() != nullptr && *node.text() == name; };
     if (required != nullptr && std::ranges::any_of(*required, is_name)) return nullptr;  // reported as not set
+    auto& error =
+        findings_.error("P022", reference_place(user, name), fmt::format("unknown variable {}", in_quotes(name)));
+    if (findings_.full()) return nullptr;
     std::vector<std::string> names;
     for (const auto& entry : vars_) {
       if (entry.first != "required") names.push_back(entry.first);
     }
-    auto& error = findings_.error("P022", place, fmt::format("unknown variable {}", in_quotes(name)));
     error.did_you_mean = did_you_mean(name, names);
     if (names.empty())
       error.help = "the pipeline has no variables; they are set in [vars]";

@@ -28,7 +28,7 @@ class Variables {
   [[nodiscard]] Node resolve(const Node& node, std::size_t depth);
   [[nodiscard]] Node resolve_text(const Node& node, const std::string& text, std::size_t depth);
   /// Null if there is no usable value; what is wrong has been reported.
-  [[nodiscard]] const Node* lookup(const std::string& name, const Location& place, std::size_t depth);
+  [[nodiscard]] const Node* lookup(const std::string& name, const Node& user, std::size_t depth);
   void report_cycle(const std::string& name);
   bool spend(const Node& node, std::size_t amount);
 

@@ -100,10 +100,12 @@ std::optional<PlannedWire> Wiring::written(std::size_t reader, const PortInfo* i
   const auto found = indices_.find(id);
   if (found == indices_.end()) {
     if (input == nullptr) return std::nullopt;  // of a step that is not there only the form is judged
+    auto& error = findings.error("P041", node,
+                                 fmt::format("{} names step {}, which is not in the pipeline", what, in_quotes(id)));
+    if (findings.full()) return std::nullopt;
     std::vector<std::string> ids;
     for (std::size_t i = 0; i < reader; ++i) ids.push_back(sources_[i].id);
-    findings.error("P041", node, fmt::format("{} names step {}, which is not in the pipeline", what, in_quotes(id)))
-        .did_you_mean = did_you_mean(id, ids);
+    error.did_you_mean = did_you_mean(id, ids);
     return std::nullopt;
   }
   const auto producer = found->second;
@@ -173,6 +175,7 @@ void Wiring::report_unbound(std::size_t reader, const PortInfo& input, Findings&
   auto& error = findings.error(
       "P046", source.location,
       fmt::format("nothing before {} has an output {} of type {}", source.label, in_quotes(input.name), input.type));
+  if (findings.full()) return;
   const auto note = [&](const std::unordered_map<std::string, std::vector<Output>>& outputs, const std::string& key,
                         std::string_view but) {
     const auto found = outputs.find(key);

@@ -66,6 +66,15 @@ TEST_CASE("a file with thousands of mistakes is diagnosed in bounded time and sp
   CHECK(result.diagnostics.back().notes.back().message == "149000 more errors are not shown");
 }
 
+TEST_CASE("a million values on one line, and as many references, are read in bounded time") {
+  Workspace workspace;
+  std::string toml = "schema = 1\nvars.a = \"x\"\nvars.t = { ";
+  for (int i = 0; i < 200'000; ++i) toml += "k" + std::to_string((i * 7919) % 200'000) + " = [[1]], ";
+  toml += "z = 1 }\nvars.u = [" + repeated("\"${a}\", ", 200'000) + "\"\xc3\xa4\", \"${b}\"]\n";
+  const auto column = std::to_string(10 + 200'000 * 8 + 8);
+  CHECK(findings(toml + "[[step]]\nid = \"a\"\nuses = \"test.source\"\n") == Strings{"P022 4:" + column});
+}
+
 TEST_CASE("a huge text is one value") {
   Workspace workspace;
   const std::string text(9'000'000, 'x');
