@@ -48,7 +48,7 @@ class StepBench {
   }
   StepBench& run() {
     try {
-      step_->run(context_);
+      step_->run(*context_);
     } catch (const Error& error) {
       error_ = error.diagnostic().message;
     }
@@ -67,8 +67,8 @@ class StepBench {
   }
 
   [[nodiscard]] const std::optional<std::string>& error() const { return error_; }
-  [[nodiscard]] const std::string& summary() const { return context_.summary_text; }
-  [[nodiscard]] const std::vector<std::pair<std::string, Value>>& recorded() const { return context_.fields; }
+  [[nodiscard]] const std::string& summary() const { return context_->summary_text; }
+  [[nodiscard]] const std::vector<std::pair<std::string, Value>>& recorded() const { return context_->fields; }
   /// The one result of a check. Throws if the check has none or several.
   [[nodiscard]] const CheckResult& result(std::string_view check) const {
     const auto& results = named(step_->declarations().checks, check).results();
@@ -119,7 +119,7 @@ class StepBench {
   }
 
   std::shared_ptr<Step> step_;
-  Context context_;
+  std::unique_ptr<Context> context_ = std::make_unique<Context>();
   std::optional<std::string> error_;
 };
 

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "checkpoint/checkpoint.hpp"
+#include "reference/native_reference.hpp"
+#include "runtime/known_profiles.hpp"
+#include "runtime/static_runtime.hpp"
+
+namespace gemma4::test {
+
+inline std::shared_ptr<const Checkpoint> shapes_checkpoint() {
+  static const auto checkpoint = std::make_shared<const Checkpoint>(
+      Checkpoint::open(std::string(LOCKSTEP_SOURCE_DIR) + "/pipelines/data/shapes-gemma4"));
+  return checkpoint;
+}
+inline std::shared_ptr<const Reference> native_reference(lockstep::DType dtype) {
+  return make_native_reference(shapes_checkpoint(), dtype);
+}
+inline std::shared_ptr<const Runtime> native_runtime(lockstep::DType dtype, std::int64_t max_seq = 160) {
+  return make_static_runtime(shapes_checkpoint(),
+                             {.profile = find_profile("shapes_24x24_64"), .max_seq = max_seq, .dtype = dtype});
+}
+
+/// The native runtime with a fault in what it returns.
+class FaultyRuntime final : public Runtime {
+ public:
+  explicit FaultyRuntime(std::shared_ptr<const Runtime> good) : good_(std::move(good)) {}
+
+  std::function<void(StaticBatch&)> damage_batch = [](StaticBatch&) {};
+  std::function<lockstep::Tensor(const lockstep::Tensor&)> damage_embedding = [](const lockstep::Tensor& t) {
+    return t;
+  };
+
+  const StaticLayout& layout() const override { return good_->layout(); }
+  const VisionProfile& profile() const override { return good_->profile(); }
+  lockstep::DType dtype() const override { return good_->dtype(); }
+  StaticBatch build_static_inputs(const RawInputs& raw) const override {
+    auto batch = good_->build_static_inputs(raw);
+    damage_batch(batch);
+    return batch;
+  }
+  lockstep::Tensor token_embedding(const lockstep::Tensor& input_ids) const override {
+    return damage_embedding(good_->token_embedding(input_ids));
+  }
+
+ private:
+  std::shared_ptr<const Runtime> good_;
+};
+
+}  // namespace gemma4::test
