@@ -57,15 +57,10 @@ class Reader {
   Reader(const CommandLine& line, const Verb& verb) : line_(line), verb_(verb) {}
 
   std::vector<po::option> split() {
-    std::vector<std::string> words(line_.words.begin() + 1, line_.words.end());
+    const std::vector<std::string> words(line_.words.begin() + 1, line_.words.end());
     const auto style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
     try {
-      return po::command_line_parser(std::move(words))
-          .options(description_)
-          .style(style)
-          .allow_unregistered()
-          .run()
-          .options;
+      return po::command_line_parser(words).options(description_).style(style).allow_unregistered().run().options;
     } catch (const po::error_with_option_name& error) {
       const auto name = error.get_option_name();
       const auto at = std::find_if(line_.words.begin(), line_.words.end(), [&](const std::string& word) {

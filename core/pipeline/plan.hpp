@@ -14,9 +14,9 @@ namespace lockstep {
 
 /// What a plugin search gave for one step of a pipeline; the binder asks for it and never opens libraries itself.
 struct StepHandle {
-  std::shared_ptr<Step> step;            ///< a fresh object, declarations filled in
-  std::filesystem::path file;            ///< absolute path of the plugin
-  std::string build_id;                  ///< hex, "" if the linker wrote none
+  std::shared_ptr<Step> step;  ///< a fresh object, declarations filled in
+  std::filesystem::path file;  ///< absolute path of the plugin
+  std::string build_id;        ///< hex, "" if the linker wrote none
   const PluginEntry* entry = nullptr;
 };
 
@@ -26,8 +26,8 @@ class StepCatalog {
   enum class Outcome { loaded, not_found, not_loadable };
   struct Lookup {
     Outcome outcome = Outcome::not_found;
-    StepHandle handle = {};                      ///< if loaded
-    Diagnostic diagnostic = {};                  ///< if not loaded: without a location; the binder adds it
+    StepHandle handle = {};      ///< if loaded
+    Diagnostic diagnostic = {};  ///< if not loaded: without a location; the binder adds it
   };
 
   virtual ~StepCatalog() = default;
@@ -39,31 +39,31 @@ class StepCatalog {
 
 /// One wire of the plan.
 struct PlannedWire {
-  std::string input;           ///< port of the reading step
-  std::size_t step = 0;        ///< index of the producing step in Plan::steps
-  std::string output;          ///< its port
-  bool inferred = false;       ///< bound by name and type, not written
-  Location location = {};      ///< where it was written
+  std::string input;       ///< port of the reading step
+  std::size_t step = 0;    ///< index of the producing step in Plan::steps
+  std::string output;      ///< its port
+  bool inferred = false;   ///< bound by name and type, not written
+  Location location = {};  ///< where it was written
 };
 
 struct PlannedParameter {
   std::string name;
-  Value value;                 ///< resolved; monostate for an optional parameter that was not given
-  std::string origin;          ///< "default" or "file:line:column"
+  Value value;         ///< resolved; monostate for an optional parameter that was not given
+  std::string origin;  ///< "default" or "file:line:column"
 };
 
 struct PlannedStep {
   std::string id;
   std::string uses;
-  std::optional<std::string> skip;    ///< the reason of `skip` (or "--skip")
-  std::optional<StepHandle> handle;   ///< none only for a step with `skip` whose plugin was not found or does not load
+  std::optional<std::string> skip;   ///< the reason of `skip` (or "--skip")
+  std::optional<StepHandle> handle;  ///< none only for a step with `skip` whose plugin was not found or does not load
   std::vector<PlannedParameter> parameters;
-  std::vector<PlannedWire> wires;     ///< bound inputs only
+  std::vector<PlannedWire> wires;  ///< bound inputs only
   Location location = {};
 };
 
 struct PlannedEnvironment {
-  std::optional<int> threads;         ///< none: "auto", one step sets it
+  std::optional<int> threads;  ///< none: "auto", one step sets it
   std::uint64_t seed = 0;
 };
 
@@ -71,9 +71,9 @@ struct PlannedEnvironment {
 struct Plan {
   std::string name;
   std::string description;
-  std::string file;                     ///< as given on the command line
-  std::string sha256;                   ///< of the pipeline file's bytes
-  std::vector<std::string> overrides;   ///< "--config configs/e2b.toml", "--set max_seq=256", in order
+  std::string file;                    ///< as given on the command line
+  std::string sha256;                  ///< of the pipeline file's bytes
+  std::vector<std::string> overrides;  ///< "--config configs/e2b.toml", "--set max_seq=256", in order
   PlannedEnvironment environment;
   std::vector<PlannedStep> steps;
 };
@@ -82,8 +82,8 @@ struct Plan {
 struct PipelineRequest {
   std::filesystem::path file;
   std::vector<std::filesystem::path> configs;
-  std::vector<std::string> sets;        ///< "KEY=VALUE"
-  std::vector<std::string> skips;       ///< step ids of --skip
+  std::vector<std::string> sets;   ///< "KEY=VALUE"
+  std::vector<std::string> skips;  ///< step ids of --skip
 };
 
 /// A plan, or everything that is wrong with it, found before anything runs.

@@ -13,7 +13,7 @@ struct Facts {
   bool floating;
 };
 
-constexpr std::array kFacts{
+constexpr std::array facts_by_dtype{
     Facts{DType::boolean, 1, "bool", false},
     Facts{DType::uint8, 1, "uint8", false},
     Facts{DType::int8, 1, "int8", false},
@@ -35,14 +35,14 @@ constexpr std::array kFacts{
 };
 
 constexpr bool in_enum_order() {
-  for (std::size_t i = 0; i < kFacts.size(); ++i) {
-    if (static_cast<std::size_t>(kFacts[i].dtype) != i) return false;
+  for (std::size_t i = 0; i < facts_by_dtype.size(); ++i) {
+    if (static_cast<std::size_t>(facts_by_dtype[i].dtype) != i) return false;
   }
   return true;
 }
 static_assert(in_enum_order());
 
-const Facts& facts(DType dtype) { return kFacts[static_cast<std::size_t>(dtype)]; }
+const Facts& facts(DType dtype) { return facts_by_dtype[static_cast<std::size_t>(dtype)]; }
 
 }  // namespace
 

@@ -14,11 +14,11 @@
 namespace lockstep {
 namespace {
 
-constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector register
+constexpr std::size_t alignment = 64;  // a cache line, and the widest vector register
 
 std::shared_ptr<std::byte> allocate(std::size_t bytes) {
-  const std::size_t rounded = std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
-  auto* memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded));
+  const std::size_t rounded = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
+  auto* memory = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
   if (memory == nullptr) throw std::bad_alloc();
   return {memory, [](std::byte* p) { std::free(p); }};
 }
