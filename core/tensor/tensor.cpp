@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <lockstep/diagnostic.hpp>
 
@@ -150,7 +149,14 @@ Tensor Tensor::contiguous() const {
 
 std::string Tensor::to_string() const { return fmt::format("{} {}", name_of(dtype_), shape_text(sizes_)); }
 
-std::string shape_text(std::span<const std::int64_t> sizes) { return fmt::format("[{}]", fmt::join(sizes, ", ")); }
+std::string shape_text(std::span<const std::int64_t> sizes) {
+  std::string text = "[";
+  for (const std::int64_t n : sizes) {
+    if (text.size() > 1) text += ", ";
+    text += std::to_string(n);
+  }
+  return text + "]";
+}
 
 void detail::require_values(const Tensor& tensor, DType dtype) {
   if (tensor.dtype() != dtype) {
