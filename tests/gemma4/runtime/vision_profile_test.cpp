@@ -87,7 +87,7 @@ TEST_CASE("every size of a profile is positive, and the error names it") {
                                                   {"pooling_kernel_size", &VisionProfile::pooling_kernel_size}};
   for (const auto& [name, field] : fields) {
     for (const std::int64_t wrong : {std::int64_t{0}, std::int64_t{-3}, std::int64_t{1} << 62}) {
-      const auto profile = changed([&](auto& p) { p.*field = wrong; });
+      const auto profile = changed([&, size = field](auto& p) { p.*size = wrong; });
       CHECK_THAT(error_of_profile(profile), contains_text(std::string(name) + " is " + std::to_string(wrong)));
       CHECK(profile.find_violation()->setting == name);
     }
