@@ -1,6 +1,7 @@
 #include "pipeline/source_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -59,11 +60,12 @@ Content read_content(const fs::path& path) {
     result.problem = errno != 0 ? std::generic_category().message(errno) : "cannot be opened";
     return result;
   }
-  result.text.resize(largest_file + 1);
-  stream.read(result.text.data(), static_cast<std::streamsize>(result.text.size()));
+  std::array<char, 16384> block;
+  while (stream && result.text.size() <= largest_file) {
+    stream.read(block.data(), block.size());
+    result.text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
+  }
   if (stream.bad()) result.problem = "reading failed";
-  result.text.resize(static_cast<std::size_t>(stream.gcount()));
-  result.text.shrink_to_fit();
   result.too_large = result.text.size() > largest_file;
   return result;
 }
