@@ -7,11 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include <unistd.h>
-
 #include "pipeline/fake_catalog.hpp"
 #include "pipeline/plan.hpp"
 #include "pipeline/render_diagnostic.hpp"
+#include "safetensors/files.hpp"
 
 // Any pipeline file, overlay and arguments give a plan or diagnostics that can be rendered; nothing is thrown. A line
 // that begins with "%%config" ends the text before it and begins an overlay; "%%set KEY=VALUE" and "%%skip ID" are
@@ -21,17 +20,9 @@ namespace {
 
 using namespace lockstep;
 
-std::filesystem::path folder() {
-  static const std::filesystem::path path = [] {
-    std::string pattern = (std::filesystem::temp_directory_path() / "lockstep-fuzz-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) std::abort();
-    std::atexit([] {
-      std::error_code ignored;
-      std::filesystem::remove_all(folder(), ignored);
-    });
-    return std::filesystem::path(pattern);
-  }();
-  return path;
+const std::filesystem::path& folder() {
+  static const TemporaryFolder folder;
+  return folder.path();
 }
 
 PipelineRequest request_of(std::string_view input) {
