@@ -5,7 +5,7 @@
 
 #include "processor/json_file.hpp"
 #include "processor/prompt.hpp"
-#include "processor/sha256.hpp"
+#include "checkpoint/sha256.hpp"
 #include "processor/utf8.hpp"
 
 namespace gemma4 {

@@ -10,8 +10,6 @@
 
 #include <lockstep/diagnostic.hpp>
 
-#include "tensor/sha256.hpp"
-
 namespace gemma4 {
 namespace {
 
@@ -62,7 +60,8 @@ Tensor build_image_position_ids(const VisionProfile& profile) {
 std::string image_position_ids_sha256(const Tensor& ids) {
   static_assert(std::endian::native == std::endian::little, "the digest is defined over little-endian bytes");
   const auto contiguous = ids.contiguous();
-  return lockstep::sha256(std::as_bytes(contiguous.values<std::int64_t>()));
+  return sha256_hex(
+      {reinterpret_cast<const char*>(contiguous.data()), static_cast<std::size_t>(contiguous.numel()) * 8});
 }
 
 void validate_image_position_ids(const VisionProfile& profile, const Tensor& ids) {

@@ -1,4 +1,4 @@
-#include "processor/sha256.hpp"
+#include "checkpoint/sha256.hpp"
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
