@@ -10,6 +10,8 @@
 
 #include <lockstep/diagnostic.hpp>
 
+#include "checkpoint/sha256.hpp"
+
 namespace gemma4 {
 namespace {
 
