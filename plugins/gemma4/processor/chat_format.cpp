@@ -3,9 +3,9 @@
 #include <array>
 #include <lockstep/diagnostic.hpp>
 
+#include "checkpoint/sha256.hpp"
 #include "processor/json_file.hpp"
 #include "processor/prompt.hpp"
-#include "checkpoint/sha256.hpp"
 #include "processor/utf8.hpp"
 
 namespace gemma4 {
