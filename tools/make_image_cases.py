@@ -2,12 +2,12 @@
 """Write golden results of the image processor.
 
     python tools/make_image_cases.py pictures --out DIR                       draw the fixture pictures
-    python tools/make_image_cases.py goldens --checkpoint DIR --out DIR [--spec FILE.json]
+    python tools/make_image_cases.py goldens --checkpoint DIR --out DIR [--spec FILE.json] [--json-only]
 
 `goldens` runs the checkpoint's own Gemma4ImageProcessor (torchvision class; resizing is the integer bicubic filter of
 torch) on the cases of the specification and writes image_cases.json and image_cases.safetensors. For every case the
 JSON holds the picture's size, the target size, the soft token count and the sha256 of four tensors; the tensors
-themselves are stored where the specification asks for them:
+themselves are stored where the specification asks for them, unless only the JSON is wanted:
 
   rgb_u8        [3,H,W]         decoded picture (grey and palette expanded, transparency laid over white)
   resized_u8    [3,h,w]
@@ -89,7 +89,7 @@ def sha(array):
     return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
 
 
-def goldens(checkpoint, out, spec_path):
+def goldens(checkpoint, out, spec_path, json_only):
     spec = json.loads(spec_path.read_text()) if spec_path else SPEC
     base = spec_path.parent if spec_path else out
     out.mkdir(parents=True, exist_ok=True)
@@ -133,14 +133,15 @@ def goldens(checkpoint, out, spec_path):
             "pil": {"max_level_difference": int(gap.max()), "levels_different": int((gap > 0).sum()),
                     "resized_u8_sha256": sha(pil_resized), "pixel_values_sha256": sha(pil_result["pixel_values"][0].numpy()),
                     "pixel_values_dtype": str(pil_result["pixel_values"].dtype).removeprefix("torch.")},
-            "stored": case["store"],
+            "stored": [] if json_only else case["store"],
         })
         values["pil_resized_u8"] = pil_resized
         for key in case["store"]:
             tensors[f"{case['name']}.{key}"] = torch.from_numpy(np.ascontiguousarray(values[key]))
     tensors["rescale.torchvision"] = torch.arange(256, dtype=torch.uint8) * processor.rescale_factor
-    save_file(tensors, str(out / "image_cases.safetensors"), metadata={"format": "pt"})
-    (out / "image_cases.safetensors").chmod(0o644)
+    if not json_only:
+        save_file(tensors, str(out / "image_cases.safetensors"), metadata={"format": "pt"})
+        (out / "image_cases.safetensors").chmod(0o644)
     import transformers
 
     document = {"environment": {"torch": torch.__version__, "transformers": transformers.__version__, "torchvision": STATE,
@@ -148,7 +149,7 @@ def goldens(checkpoint, out, spec_path):
                                 "cpu_capability": torch.backends.cpu.get_cpu_capability()},
                 "cases": cases}
     (out / "image_cases.json").write_text(json.dumps(document, indent=1) + "\n")
-    print(f"{len(cases)} cases, {(out / 'image_cases.safetensors').stat().st_size / 1e6:.2f} MB")
+    print(f"{len(cases)} cases, {0 if json_only else (out / 'image_cases.safetensors').stat().st_size / 1e6:.2f} MB")
 
 
 def main():
@@ -157,12 +158,13 @@ def main():
     parser.add_argument("--out", required=True, type=Path)
     parser.add_argument("--checkpoint")
     parser.add_argument("--spec", type=Path)
+    parser.add_argument("--json-only", action="store_true")
     args = parser.parse_args()
     torch.set_num_threads(1)
     if args.command == "pictures":
         pictures(args.out)
     else:
-        goldens(args.checkpoint, args.out, args.spec)
+        goldens(args.checkpoint, args.out, args.spec, args.json_only)
 
 
 if __name__ == "__main__":

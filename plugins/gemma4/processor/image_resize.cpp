@@ -1,0 +1,165 @@
+#include "processor/image_resize.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+namespace gemma4 {
+namespace {
+
+/// Which inputs make one output: `weights` of them from `first` on.
+struct Taps {
+  std::int64_t first = 0;
+  std::span<const std::int16_t> weights;
+};
+
+/// The filter of one axis. Weights are fractions of 2^precision.
+class AxisFilter {
+ public:
+  AxisFilter(std::int64_t input_size, std::int64_t output_size);
+
+  [[nodiscard]] Taps taps(std::int64_t output) const {
+    const auto i = static_cast<std::size_t>(output);
+    return {first_[i], std::span{weights_}.subspan(begin_[i], begin_[i + 1] - begin_[i])};
+  }
+  [[nodiscard]] int precision() const noexcept { return precision_; }
+  [[nodiscard]] std::int64_t output_size() const noexcept { return static_cast<std::int64_t>(first_.size()); }
+
+ private:
+  std::vector<std::int64_t> first_;
+  std::vector<std::size_t> begin_{0};  ///< of each output's weights, and their end
+  std::vector<std::int16_t> weights_;
+  int precision_ = 0;
+};
+
+/// Keys' cubic convolution kernel; the order of evaluation is torch's.
+double cubic(double x) {
+  constexpr double a = -0.5;
+  x = std::abs(x);
+  if (x < 1.0) return ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0;
+  if (x < 2.0) return (((x - 5.0) * x + 8.0) * x - 4.0) * a;
+  return 0.0;
+}
+
+/// The most bits with which the largest weight still fits into 16 bits with a sign.
+int precision_for(double largest_weight) {
+  constexpr int most = 22;
+  int precision = 0;
+  while (precision < most && static_cast<int>(0.5 + largest_weight * (1 << (precision + 1))) < (1 << 15)) ++precision;
+  return precision;
+}
+
+AxisFilter::AxisFilter(std::int64_t input_size, std::int64_t output_size) {
+  const double scale = static_cast<double>(input_size) / static_cast<double>(output_size);
+  const double stretch = std::max(scale, 1.0);
+  const double support = 2.0 * stretch;
+  const double inverse = scale >= 1.0 ? 1.0 / scale : 1.0;
+  const auto most_taps = 2 * static_cast<std::int64_t>(std::ceil(support)) + 1;
+
+  std::vector<double> exact;
+  double largest = 0.0;
+  for (std::int64_t i = 0; i < output_size; ++i) {
+    const double center = scale * (static_cast<double>(i) + 0.5);
+    const auto first = std::max<std::int64_t>(static_cast<std::int64_t>(center - support + 0.5), 0);
+    const auto end = std::min(static_cast<std::int64_t>(center + support + 0.5), input_size);
+    const auto count = std::clamp<std::int64_t>(end - first, 0, most_taps);
+    const auto begin = exact.size();
+    double sum = 0.0;
+    for (std::int64_t j = 0; j < count; ++j) {
+      exact.push_back(cubic((static_cast<double>(j + first) - center + 0.5) * inverse));
+      sum += exact.back();
+    }
+    for (auto& weight : std::span{exact}.subspan(begin)) {
+      if (sum != 0.0) weight /= sum;
+      largest = std::max(largest, weight);
+    }
+    first_.push_back(first);
+    begin_.push_back(exact.size());
+  }
+  precision_ = precision_for(largest);
+  weights_.reserve(exact.size());
+  for (const double weight : exact) {
+    const double scaled = weight * (1 << precision_);
+    weights_.push_back(static_cast<std::int16_t>(scaled < 0.0 ? scaled - 0.5 : scaled + 0.5));
+  }
+}
+
+/// output[i, :] = sum of weight * input[first + j, :] over the taps of i, for rows of `row_size` samples.
+std::vector<std::uint8_t> filter_rows(const AxisFilter& filter, const std::vector<std::uint8_t>& input,
+                                      std::size_t row_size) {
+  constexpr std::size_t block = 256;  // its sums stay in the first-level cache
+  const auto rows = static_cast<std::size_t>(filter.output_size());
+  std::vector<std::uint8_t> output(rows * row_size);
+  std::array<std::int32_t, block> sums;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const auto taps = filter.taps(static_cast<std::int64_t>(i));
+    for (std::size_t at = 0; at < row_size; at += block) {
+      const auto size = std::min(block, row_size - at);
+      sums.fill(1 << (filter.precision() - 1));
+      const auto* row = input.data() + static_cast<std::size_t>(taps.first) * row_size + at;
+      for (const std::int16_t weight : taps.weights) {
+        for (std::size_t k = 0; k < size; ++k) sums[k] += weight * row[k];
+        row += row_size;
+      }
+      auto* out = output.data() + i * row_size + at;
+      for (std::size_t k = 0; k < size; ++k) {
+        out[k] = static_cast<std::uint8_t>(std::clamp(sums[k] >> filter.precision(), 0, 255));
+      }
+    }
+  }
+  return output;
+}
+
+/// The strides, in bytes, of three axes.
+struct Strides {
+  std::size_t outer, middle, inner;
+};
+
+/// output[a, b, c] = input[a, b, c] for all of `sizes`, each side with its own strides; in tiles, as one side jumps.
+void permute(const std::uint8_t* input, Strides from, std::uint8_t* output, Strides to, std::size_t outer,
+             std::size_t middle, std::size_t inner) {
+  constexpr std::size_t tile = 32;
+  for (std::size_t a0 = 0; a0 < outer; a0 += tile) {
+    for (std::size_t b0 = 0; b0 < middle; b0 += tile) {
+      for (std::size_t a = a0; a < std::min(a0 + tile, outer); ++a) {
+        for (std::size_t b = b0; b < std::min(b0 + tile, middle); ++b) {
+          for (std::size_t c = 0; c < inner; ++c) {
+            output[a * to.outer + b * to.middle + c * to.inner] =
+                input[a * from.outer + b * from.middle + c * from.inner];
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> resize_bicubic(const Picture& picture, PictureSize size) {
+  constexpr std::size_t channels = 3;
+  const auto height = static_cast<std::size_t>(picture.height), width = static_cast<std::size_t>(picture.width);
+  const auto new_height = static_cast<std::size_t>(size.height), new_width = static_cast<std::size_t>(size.width);
+
+  // Filtering is along the outermost axis, where a row of neighbours shares its weights.
+  std::vector<std::uint8_t> columns(width * height * channels);  // [W, H, 3]
+  permute(picture.rgb.data(), {width * channels, channels, 1}, columns.data(), {channels, height * channels, 1}, height,
+          width, channels);
+  columns = filter_rows(AxisFilter{picture.width, size.width}, columns, height * channels);  // [w, H, 3]
+
+  std::vector<std::uint8_t> rows(height * channels * new_width);  // [H, 3, w]
+  permute(columns.data(), {channels, height * channels, 1}, rows.data(), {channels * new_width, 1, new_width}, height,
+          new_width, channels);
+  rows = filter_rows(AxisFilter{picture.height, size.height}, rows, channels * new_width);  // [h, 3, w]
+
+  std::vector<std::uint8_t> planes(channels * new_height * new_width);  // [3, h, w]
+  for (std::size_t y = 0; y < new_height; ++y) {
+    for (std::size_t c = 0; c < channels; ++c) {
+      std::copy_n(rows.data() + (y * channels + c) * new_width, new_width,
+                  planes.data() + (c * new_height + y) * new_width);
+    }
+  }
+  return planes;
+}
+
+}  // namespace gemma4
