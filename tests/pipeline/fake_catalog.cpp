@@ -48,6 +48,8 @@ struct Params final : Step {
 
 struct Required final : Step {
   Param<std::int64_t> size{*this, "size", "padded length", {.min = 1, .max = 8, .unit = "tokens"}};
+  Param<double> floor{*this, "floor", "a lower limit only", {.default_value = 1.0, .min = 0.0}};
+  Param<double> ceiling{*this, "ceiling", "an upper limit only", {.default_value = 1.0, .max = 2.0}};
   void run(StepContext&) override {}
 };
 

@@ -15,7 +15,7 @@ namespace lockstep::test {
 /// test.words    -> batch (text): the name of another's output with a type of its own
 /// test.reader   batch (tensor), mask (tensor, optional); one check per kind of bound
 /// test.params   one parameter of every kind, all with defaults or optional
-/// test.required a required integer from 1 to 8
+/// test.required a required integer from 1 to 8, two reals with one limit each
 /// test.rules    low and high, with the rule low <= high
 /// test.throws, test.foreign   validate throws; test.explodes: so does the constructor
 /// test.broken   is found and does not load

@@ -89,6 +89,10 @@ TEST_CASE("limits are inclusive, and NaN is outside every range") {
     INFO(line);
     CHECK(findings(pipeline(line)) == Strings{"P017 6:9"});
   }
+  for (const auto* line : {"floor = nan", "ceiling = nan"}) {
+    INFO(line);
+    CHECK(findings(pipeline(std::string("size = 1\n") + line, "test.required")).size() == 1);
+  }
 }
 
 TEST_CASE("a choice must be one of them, with the nearest named") {
