@@ -64,8 +64,7 @@ class Word {
     auto& left = symbols_[top.position];
     if (left.merged_away || left.next == none) return;
     auto& right = symbols_[left.next];
-    // An entry is stale when the pair at its place no longer becomes the same token. That the pair itself may have
-    // changed, and its rank with it, is how `tokenizers` decides: several pairs can make one token.
+    // An entry is stale when one of its symbols has grown since: the pair then makes another token, or none.
     const auto merge = merges.find(left.id, right.id);
     if (!merge || merge->id != top.id) return;
 
