@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <lockstep/safetensors.hpp>
 
+#include "check/parallel.hpp"
 #include "engine/environment.hpp"
 #include "engine/process_memory.hpp"
 #include "engine/results.hpp"
@@ -120,6 +121,7 @@ void Execution::prepare_environment() {
   threads_.threads = plan_.environment.threads;
   threads_.automatic = !threads_.threads.has_value();
   threads_.apply = [this](int threads) {
+    set_check_threads(threads);
     for (const auto* hook : hooks_) hook->configure(threads, plan_.environment.seed);
   };
   threads_.apply(threads_.threads.value_or(0));
