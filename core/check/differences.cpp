@@ -172,7 +172,7 @@ Differences find_differences(const Elements& expected, const Elements& actual, c
   const Spans spans(expected.count());
   std::vector<Differences> parts(static_cast<std::size_t>(spans.count));
   const Scan scan(expected, actual, tolerance);
-  parallel_for(spans.count, [&](std::int64_t i) {
+  parallel_for(spans.count, spans.elements, [&](std::int64_t i) {
     Differences part = scan.span(spans.begin(i), spans.end(i));
     part.max_abs.span = part.max_rel.span = part.max_ratio.span = part.max_ulp.span = i;
     if (part.bits_differ > 0) part.first_bits_span = i;

@@ -114,7 +114,7 @@ Moments find_moments(const Elements& expected, const Elements& actual, bool exem
   const Spans spans(expected.count());
   const double threshold = fill_threshold(expected.dtype());
   std::vector<Moments> parts(static_cast<std::size_t>(spans.count));
-  parallel_for(spans.count, [&](std::int64_t i) {
+  parallel_for(spans.count, spans.elements, [&](std::int64_t i) {
     Moments& part = parts[static_cast<std::size_t>(i)];
     part.max_abs.span = i;
     for_blocks(expected, actual, spans.begin(i), spans.end(i), [&](double* e, double* a, std::int64_t n) {
@@ -132,7 +132,7 @@ CentredSums find_centred_sums(const Elements& expected, const Elements& actual, 
                               double mean_actual) {
   const Spans spans(expected.count());
   std::vector<CentredSums> parts(static_cast<std::size_t>(spans.count));
-  parallel_for(spans.count, [&](std::int64_t i) {
+  parallel_for(spans.count, spans.elements, [&](std::int64_t i) {
     CentredSums& part = parts[static_cast<std::size_t>(i)];
     for_blocks(expected, actual, spans.begin(i), spans.end(i), [&](const double* e, const double* a, std::int64_t n) {
       Lanes cross, squares_e, squares_a;

@@ -80,7 +80,7 @@ std::int64_t find_pair(const Elements& expected, const Elements& actual, std::in
 std::int64_t count_beyond(const Elements& expected, const Elements& actual, Pick pick, double scale, double limit) {
   const Spans spans(expected.count());
   std::vector<std::int64_t> parts(static_cast<std::size_t>(spans.count));
-  parallel_for(spans.count, [&](std::int64_t i) {
+  parallel_for(spans.count, spans.elements, [&](std::int64_t i) {
     std::int64_t& part = parts[static_cast<std::size_t>(i)];
     for_pairs(expected, actual, spans.begin(i), spans.end(i), pick, {},
               [&](std::int64_t, double size) { part += size > 0 && size / scale > limit ? 1 : 0; });

@@ -39,7 +39,7 @@ int check_threads() noexcept {
 
 namespace numeric {
 
-void parallel_for(std::int64_t count, const std::function<void(std::int64_t)>& task) {
+void parallel_for(std::int64_t count, std::int64_t elements, const std::function<void(std::int64_t)>& task) {
   std::atomic<std::int64_t> next{0};
   std::mutex mutex;
   std::exception_ptr failure;
@@ -56,7 +56,8 @@ void parallel_for(std::int64_t count, const std::function<void(std::int64_t)>& t
 
   {
     std::vector<std::jthread> helpers;
-    const auto wanted = std::min<std::int64_t>(check_threads(), count) - 1;
+    constexpr std::int64_t kSmall = 1 << 16;  // some 50 us of work, as long as a thread takes to start
+    const auto wanted = elements < kSmall ? 0 : std::min<std::int64_t>(check_threads(), count) - 1;
     try {
       for (std::int64_t i = 0; i < wanted; ++i) helpers.emplace_back(work);
     } catch (const std::system_error&) {

@@ -211,7 +211,7 @@ double cosine_of(double dot, double squares_expected, double squares_actual) {
 WorstRow smallest_row_cosine(const Elements& expected, const Elements& actual, const Rows& rows) {
   const Groups groups(rows.count);
   std::vector<WorstRow> parts(static_cast<std::size_t>(groups.count), WorstRow{kInf, 0});
-  parallel_for(groups.count, [&](std::int64_t group) {
+  parallel_for(groups.count, expected.count(), [&](std::int64_t group) {
     WorstRow& worst = parts[static_cast<std::size_t>(group)];
     groups.for_rows(group, [&](std::int64_t row) {
       double dot = 0;
@@ -238,7 +238,7 @@ WorstRow smallest_row_cosine(const Elements& expected, const Elements& actual, c
 std::vector<double> row_divergences(const Elements& expected, const Elements& actual, const Rows& rows) {
   const Groups groups(rows.count);
   std::vector<double> result(static_cast<std::size_t>(rows.count));
-  parallel_for(groups.count, [&](std::int64_t group) {
+  parallel_for(groups.count, expected.count(), [&](std::int64_t group) {
     groups.for_rows(group, [&](std::int64_t row) {
       const SoftmaxPair pair = softmax_of_row(expected, actual, rows, row);
       double sum = 0;
@@ -279,7 +279,7 @@ TopAgreement compare_top(const Elements& expected, const Elements& actual, const
                          bool first_of_equals) {
   const Groups groups(rows.count);
   std::vector<TopAgreement> parts(static_cast<std::size_t>(groups.count));
-  parallel_for(groups.count, [&](std::int64_t group) {
+  parallel_for(groups.count, expected.count(), [&](std::int64_t group) {
     TopAgreement& part = parts[static_cast<std::size_t>(group)];
     groups.for_rows(
         group, [&](std::int64_t row) { part.merge(compare_row(expected, actual, rows, row, k, first_of_equals)); });
