@@ -12,6 +12,9 @@ if(LOCKSTEP_WERROR)
   target_compile_options(lockstep_options INTERFACE -Werror)
 endif()
 if(LOCKSTEP_SANITIZE)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(lockstep_options INTERFACE -Wno-maybe-uninitialized)  # false alarms in <regex> with sanitizers
+  endif()
   target_compile_options(lockstep_options INTERFACE -fsanitize=${LOCKSTEP_SANITIZE} -fno-omit-frame-pointer
                                                     -fno-sanitize-recover=all)
   target_link_options(lockstep_options INTERFACE -fsanitize=${LOCKSTEP_SANITIZE})

@@ -3,11 +3,13 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
-#include <regex>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <boost/dll/shared_library.hpp>
@@ -34,25 +36,32 @@ Diagnostic problem(std::string code, std::string message, std::string help) {
   return {.code = std::move(code), .message = std::move(message), .help = std::move(help)};
 }
 
+/// `text` with every mangled C++ name in it demangled.
+std::string with_readable_names(std::string_view text) {
+  const auto in_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '$'; };
+  std::string readable;
+  while (!text.empty()) {
+    const auto begin = std::min(text.find("_Z"), text.size());
+    readable += text.substr(0, begin);
+    text.remove_prefix(begin);
+    const auto end = static_cast<std::size_t>(std::ranges::find_if_not(text, in_name) - text.begin());
+    const std::string name(text.substr(0, end));
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> demangled(
+        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+    readable += demangled != nullptr ? demangled.get() : name;
+    text.remove_prefix(end);
+  }
+  return readable;
+}
+
 /// The dynamic linker's reason without the path that it begins with, C++ names made readable.
 std::string reason_text(const std::filesystem::path& file) {
   const char* error = dlerror();  // NOLINT(concurrency-mt-unsafe): plugins are opened on one thread
   std::string text = error != nullptr ? error : "the dynamic linker gave no reason";
   const std::string prefix = file.string() + ": ";
   if (text.starts_with(prefix)) text.erase(0, prefix.size());
-  static const std::regex mangled("_Z[A-Za-z0-9_.$]+");
-  std::string readable;
-  auto begin = std::sregex_iterator(text.begin(), text.end(), mangled);
-  std::size_t end_of_last = 0;
-  for (auto match = begin; match != std::sregex_iterator(); ++match) {
-    readable += text.substr(end_of_last, static_cast<std::size_t>(match->position()) - end_of_last);
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> name(
-        abi::__cxa_demangle(match->str().c_str(), nullptr, nullptr, &status), &std::free);
-    readable += status == 0 ? std::string(name.get()) : match->str();
-    end_of_last = static_cast<std::size_t>(match->position() + match->length());
-  }
-  return readable + text.substr(end_of_last);
+  return with_readable_names(text);
 }
 
 std::string stamp_value(const char* text) { return text != nullptr ? text : "none"; }
