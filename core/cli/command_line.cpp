@@ -183,7 +183,7 @@ Location CommandLine::place(std::size_t index, bool value) const {
   return {source_, 1, columns_[index], shell_quoted(word).size()};
 }
 
-Location CommandLine::end() const { return {source_, 1, source_->text.size() + 2, 1}; }
+Location CommandLine::end() const { return {source_, 1, source_->text.size() + 1, 1}; }
 
 Arguments CommandLine::parse(const Verb& verb) const {
   Reader reader(*this, verb);

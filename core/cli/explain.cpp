@@ -19,7 +19,7 @@ int explain(const Arguments& arguments) {
           .message = fmt::format("there is no diagnostic code '{}'", code.value),
           .location = code.location,
           .did_you_mean = did_you_mean(code.value, codes),
-          .help = fmt::format("codes: {}", fmt::join(codes, ", "))}},
+          .help = "a code is a letter and three digits; docs/diagnostics.md lists them all"}},
         use_colour(arguments, stderr));
   return exit_invalid;
 }

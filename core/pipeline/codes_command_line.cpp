@@ -1,7 +1,75 @@
+#include <array>
+
 #include "pipeline/code_families.hpp"
 
 namespace lockstep {
+namespace {
 
-std::span<const DiagnosticCode> command_line_codes() { return {}; }
+constexpr std::array codes{
+    DiagnosticCode{"C001", "unknown verb", R"(
+The first word after `lockstep` is what to do: `run`, `validate`, `plan`, `list`, `describe`, `explain`, `compare`. It is
+missing, or is none of them.
+
+    lockstep pipelines/gemma4.toml           # C001
+    lockstep run pipelines/gemma4.toml       # right
+
+`lockstep --help` says what each does. Exit code 2.
+)"},
+    DiagnosticCode{"C002", "unknown option", R"(
+The verb has no option of this name. Options are written out: `--verb` is not short for `--verbose`.
+
+`lockstep VERB --help` lists the options of a verb. Exit code 2.
+)"},
+    DiagnosticCode{"C003", "option without its value, or with one too many", R"(
+An option that needs a value ends the command line or is followed by another option, or a switch was given a value
+(`--quiet=yes`). A value follows after a space or after `=`: `--json out.json`, `--json=out.json`. Exit code 2.
+)"},
+    DiagnosticCode{"C004", "option given more than once", R"(
+Only one value of this option can count, and taking the last one silently would hide a mistake. `lockstep VERB --help`
+says which options are repeatable. Exit code 2.
+)"},
+    DiagnosticCode{"C005", "value that an option does not take", R"(
+The option takes one of a few words, or a number, and was given something else. Numbers are written as in C:
+`0.001`, `1e-3`. Exit code 2.
+)"},
+    DiagnosticCode{"C006", "argument missing", R"(
+The verb needs a pipeline, a step, a code or two files, and the command line ends before it. Exit code 2.
+)"},
+    DiagnosticCode{"C007", "too many arguments", R"(
+The verb does not know what to do with this word. A text with spaces needs quotes, as in
+`--set "prompt=Describe the image."`. Exit code 2.
+)"},
+    DiagnosticCode{"C008", "options that cannot go together", R"(
+Each of the two options is fine alone, but they ask for opposite things, such as `--quiet` and `--verbose`. Exit code 2.
+)"},
+    DiagnosticCode{"C009", "selected step does not exist", R"(
+`--only`, `--from` or `--to` names a step that the pipeline does not have. They take the `id` of a step, not the name
+after `uses`. `lockstep plan PIPELINE` shows the ids. Exit code 2.
+)"},
+    DiagnosticCode{"C010", "selection is empty", R"(
+`--from` names a step that comes after the one that `--to` names. Steps run in the order of the file. Exit code 2.
+)"},
+    DiagnosticCode{"C011", "two reports with one target", R"(
+`--json` and `--junit` name the same file, or both ask for standard output; the second would overwrite the first. Exit
+code 2.
+)"},
+    DiagnosticCode{"C012", "unknown diagnostic code", R"(
+`lockstep explain` was asked for a code that does not exist. Codes stand in brackets after `error` and `warning`. Upper
+and lower case are the same. Exit code 2.
+)"},
+    DiagnosticCode{"C013", "bound that does not fit the metric", R"(
+`lockstep compare` was given a bound that its metric does not have, or lacks one that it needs: `close` takes `--rtol` and
+`--atol`, both or neither; `max_abs` and most others need `--max`; `cosine`, `pcc`, `sqnr`, `top1` and `topk` need `--min`.
+Exit code 2.
+)"},
+    DiagnosticCode{"C014", "unreadable --map", R"(
+`--map OLD=NEW` says that the tensor OLD of the first file is called NEW in the second. Both names are needed, and each
+tensor can be renamed once. Exit code 2.
+)"},
+};
+
+}  // namespace
+
+std::span<const DiagnosticCode> command_line_codes() { return codes; }
 
 }  // namespace lockstep

@@ -1,7 +1,22 @@
+#include <array>
+
 #include "pipeline/code_families.hpp"
 
 namespace lockstep {
+namespace {
 
-std::span<const DiagnosticCode> report_codes() { return {}; }
+constexpr std::array codes{
+    DiagnosticCode{"R001", "report cannot be written", R"(
+The run record, the JUnit report or the report on standard output cannot be written; the operating system's reason ends
+the message. The verdicts stand, but whoever reads the report would miss them: the exit code is 4, and where the run
+record can be written it holds this diagnostic.
+
+Name a file in a folder that exists, can be written to and has room.
+)"},
+};
+
+}  // namespace
+
+std::span<const DiagnosticCode> report_codes() { return codes; }
 
 }  // namespace lockstep

@@ -58,13 +58,7 @@ std::string passed(const CheckResult& check) {
 std::string failed(const CheckResult& check) {
   if (check.metric == Metric::expect || check.ladder == "not_comparable")
     return printable(check.message.value_or("does not hold"));
-  if (check.metric == Metric::equal) {
-    if (check.worst && check.worst->index.empty()) {
-      const auto [expected, actual] = value_texts(check.worst->expected, check.worst->actual, element_digits);
-      return printable(fmt::format("expected {}, actual {}", expected, actual));
-    }
-    if (check.message) return printable(*check.message);
-  }
+  if (check.metric == Metric::equal && check.message) return printable(*check.message);
   if (is_elementwise(check.metric) && check.mismatched > 0) return differing(check);
   if (auto value = value_against_bound(check); !value.empty()) return value;
   if (check.message) return printable(*check.message);
@@ -114,7 +108,7 @@ std::optional<std::string> worst_of(const CheckResult& check) {
   const bool differs = check.verdict == Verdict::fail || check.verdict == Verdict::warn;
   if (!differs || !check.worst) return std::nullopt;
   const auto& worst = *check.worst;
-  if (check.metric == Metric::equal && worst.index.empty()) return std::nullopt;  // outcome_of says it
+  if (check.metric == Metric::equal && worst.index.empty()) return std::nullopt;  // the message says it
   const auto [expected, actual] = value_texts(worst.expected, worst.actual, element_digits);
   return printable(fmt::format("worst at {}: expected {}{}, actual {}", shape_text(worst.index), expected,
                                check.expected.empty() ? "" : " (" + check.expected + ")", actual));

@@ -6,6 +6,7 @@
 
 #include "pipeline/render_diagnostic.hpp"
 #include "report/check_text.hpp"
+#include "report/step_text.hpp"
 #include "report/xml.hpp"
 
 namespace lockstep {
@@ -38,11 +39,8 @@ std::string plain(const Value& value) {
 }
 
 std::string details_of(const CheckResult& check) {
-  auto text = outcome_of(check);
-  if (const auto worst = worst_of(check)) text += "\n" + *worst;
-  if (check.message) text += "\n" + *check.message;
+  auto text = fmt::format("{}", fmt::join(check_lines(check, true), "\n"));
   if (!check.expected.empty()) text += "\nexpected: " + check.expected;
-  if (!check.bound_source.empty() && check.bound_source != "default") text += "\nbound from " + check.bound_source;
   return text;
 }
 

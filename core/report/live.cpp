@@ -1,12 +1,11 @@
 #include "report/live.hpp"
 
 #include <fmt/format.h>
+#include <utility>
 
 #include "report/text.hpp"
 
 namespace lockstep {
-
-void LiveReport::run_started(const RunRecord& record) { print(terminal_header(record, style_)); }
 
 void LiveReport::step_started(const RunRecord& record, std::size_t step) {
   running_ = printable(record.steps.at(step).id);
@@ -22,6 +21,7 @@ void LiveReport::step_progress(std::size_t, std::int64_t done, std::int64_t tota
 
 void LiveReport::step_finished(const RunRecord& record, std::size_t step) {
   clear();
+  if (!std::exchange(header_printed_, true)) print(terminal_header(record, style_));
   print(terminal_step(record, step, style_));
 }
 

@@ -12,9 +12,12 @@
 namespace lockstep {
 namespace {
 
-Diagnostic cannot_write(std::string_view report, std::string_view where, std::string_view reason) {
+/// `reason` ends in what the operating system says; it may begin like the file writer's own messages.
+Diagnostic cannot_write(std::string_view report, std::string_view reason) {
+  constexpr std::string_view prefix = "cannot write ";
+  if (reason.starts_with(prefix)) reason.remove_prefix(prefix.size());
   return {.code = "R001",
-          .message = fmt::format("the {} cannot be written to {}: {}", report, where, reason),
+          .message = fmt::format("the {} cannot be written to {}", report, reason),
           .help = "name a file in a folder that exists and can be written to, or '-' for standard output"};
 }
 
@@ -32,13 +35,13 @@ std::optional<Diagnostic> ReportTarget::write(std::string_view report, std::stri
     errno = 0;
     const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
     if (whole) return std::nullopt;
-    return cannot_write(report, "standard output", std::strerror(errno));
+    return cannot_write(report, fmt::format("standard output: {}", std::strerror(errno)));
   }
   try {
     write_file(path_, text);
     return std::nullopt;
   } catch (const std::exception& error) {
-    return cannot_write(report, "'" + path_ + "'", error.what());
+    return cannot_write(report, error.what());
   }
 }
 

@@ -25,7 +25,7 @@ struct Entry {
 std::vector<std::string> statistics_of(const CheckResult& check) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : check.statistics)
-    parts.push_back(fmt::format("{} {}", printable(name), number_texts(value, value, 4).first));
+    parts.push_back(fmt::format("{} {}", printable(name), number_text(value, 4)));
   return parts.empty() ? parts : std::vector{fmt::format("{}", fmt::join(parts, ", "))};
 }
 

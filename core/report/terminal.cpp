@@ -53,6 +53,8 @@ std::string plain(const Value& value) {
 
 std::string environment_line(const RunRecord& record) {
   std::vector<std::string> parts;
+  for (const auto* key : {"checkpoint", "dtype"})  // what steps that load a model call it
+    if (const auto* value = find(record.environment, key)) parts.push_back(plain(*value));
   if (const auto* threads = find(record.environment, "threads")) {
     const auto one = *threads == Value(1);
     parts.push_back(fmt::format("{} thread{}", plain(*threads), one ? "" : "s"));

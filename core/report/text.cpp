@@ -8,13 +8,27 @@
 namespace lockstep {
 namespace {
 
-std::string significant(double value, int digits) {
+enum class Zeros { keep, trim };
+
+std::string significant(double value, int digits, Zeros zeros) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   if (value == 0) return std::signbit(value) ? "-0" : "0";
+  if (zeros == Zeros::trim) return fmt::format("{:.{}g}", value, digits);
   auto text = fmt::format("{:#.{}g}", value, digits);
   if (text.ends_with('.')) text.pop_back();  // "64." of a whole number with all its digits
   return text;
+}
+
+/// With `digits` significant digits, or as many as it takes to tell them apart.
+std::pair<std::string, std::string> told_apart(double a, double b, int digits, Zeros zeros) {
+  constexpr int enough = 17;  // tells any two doubles apart
+  std::pair<std::string, std::string> texts;
+  for (int n = digits; n <= enough; ++n) {
+    texts = {significant(a, n, zeros), significant(b, n, zeros)};
+    if (texts.first != texts.second || a == b) break;
+  }
+  return texts;
 }
 
 }  // namespace
@@ -60,20 +74,16 @@ std::string memory_text(std::int64_t bytes) {
   return grouped((bytes + mebibyte / 2) / mebibyte) + " MiB";
 }
 
+std::string number_text(double value, int digits) { return significant(value, digits, Zeros::trim); }
+
 std::pair<std::string, std::string> number_texts(double a, double b, int digits) {
-  constexpr int enough = 17;  // tells any two doubles apart
-  std::pair<std::string, std::string> texts;
-  for (int n = digits; n <= enough; ++n) {
-    texts = {significant(a, n), significant(b, n)};
-    if (texts.first != texts.second || a == b) break;
-  }
-  return texts;
+  return told_apart(a, b, digits, Zeros::keep);
 }
 
 std::pair<std::string, std::string> value_texts(const Value& a, const Value& b, int digits) {
   const auto* x = std::get_if<double>(&a.data);
   const auto* y = std::get_if<double>(&b.data);
-  if (x && y) return number_texts(*x, *y, digits);
+  if (x && y) return told_apart(*x, *y, digits, Zeros::trim);
   return {to_text(a), to_text(b)};
 }
 
