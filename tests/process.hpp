@@ -12,6 +12,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -49,11 +50,9 @@ class Process {
     std::vector<char*> arguments;
     for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
+    auto entries = environment_with(options.environment);
     std::vector<char*> environment;
-    for (char** entry = environ; *entry != nullptr; ++entry) environment.push_back(*entry);
-    // getenv finds the first of several entries.
-    for (const auto& entry : options.environment)
-      environment.insert(environment.begin(), const_cast<char*>(entry.c_str()));
+    for (auto& entry : entries) environment.push_back(entry.data());
     environment.push_back(nullptr);
 
     if (options.output_is_closed) close(std::exchange(out_[0], -1));
@@ -79,6 +78,17 @@ class Process {
   }
 
  private:
+  /// This process's environment; later entries replace earlier ones of their name.
+  static std::vector<std::string> environment_with(const std::vector<std::string>& added) {
+    std::map<std::string, std::string> entries;
+    const auto add = [&entries](const std::string& entry) { entries[entry.substr(0, entry.find('='))] = entry; };
+    for (char** entry = environ; *entry != nullptr; ++entry) add(*entry);
+    for (const auto& entry : added) add(entry);
+    std::vector<std::string> result;
+    for (auto& [name, entry] : entries) result.push_back(std::move(entry));
+    return result;
+  }
+
   void read_both(Result& result) {
     std::array<pollfd, 2> streams{pollfd{out_[0], POLLIN, 0}, pollfd{err_[0], POLLIN, 0}};
     const std::array<std::string*, 2> texts{&result.out, &result.err};

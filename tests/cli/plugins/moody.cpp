@@ -1,0 +1,31 @@
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include <lockstep/step.hpp>
+
+namespace {
+using namespace lockstep;
+
+/// Ends in the way that its parameter says.
+struct Moody final : Step {
+  Param<std::string> how{*this, "how", "how it ends", {.choices = {"throws", "skips", "idles", "waits", "sleeps"}}};
+  Param<std::string> marker{*this, "marker", "a file that it creates while it waits", {.default_value = ""}};
+  Out<Tensor> nothing{*this, "nothing", "never set", optional};
+  Check forgotten{*this, "forgotten", bits(), "nothing"};
+
+  void run(StepContext& context) override {
+    if (*how == "throws")
+      throw Error{"config.json: hidden_size is 0,\nexpected a positive integer", "correct the \x1b[31mcheckpoint"};
+    if (*how == "skips") context.skip("no picture in the prompt");
+    if (*how == "waits" || *how == "sleeps") std::ofstream(*marker) << "here";
+    while (*how == "waits") {
+      context.progress(3, 35, "layers");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (*how == "sleeps") std::this_thread::sleep_for(std::chrono::minutes(2));
+  }
+};
+}  // namespace
+
+LOCKSTEP_STEP("toy.moody", Moody, "ends as it is told")

@@ -1,0 +1,177 @@
+// Records, reports and exit codes of real runs.
+
+#include <sys/stat.h>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli.hpp"
+
+using nlohmann::json;
+
+TEST_CASE("the record of a failing run reads as approved") {
+  const cli::Scratch scratch;
+  const auto record = scratch.file("record.json");
+  REQUIRE(cli::lockstep({"run", "pipelines/fail.toml", "--quiet", "--json", record}).code == 1);
+  golden::check("cli/golden/record.json", cli::normalised(cli::content(record)));
+}
+
+TEST_CASE("the JUnit report of a failing run reads as approved") {
+  const cli::Scratch scratch;
+  const auto report = scratch.file("report.xml");
+  REQUIRE(cli::lockstep({"run", "pipelines/fail.toml", "--quiet", "--junit", report}).code == 1);
+  auto text = cli::normalised(cli::content(report));
+  text = std::regex_replace(text, std::regex(R"(time="[\d.]+")"), "time=\"0.000\"");
+  text = std::regex_replace(text, std::regex(R"re(name="(peak_rss_bytes|build_id|environment.cpu)" value="[^"]*")re"),
+                            "name=\"$1\" value=\"…\"");
+  golden::check("cli/golden/junit.xml", text);
+}
+
+TEST_CASE("each exit code comes with the record's verdict") {
+  struct Case {
+    const char* pipeline;
+    int code;
+    const char* verdict;
+  };
+  const auto expected =
+      GENERATE(Case{"pass", 0, "pass"}, Case{"warn", 0, "pass"}, Case{"skip", 0, "pass"}, Case{"fail", 1, "fail"},
+               Case{"vacuous", 1, "fail"}, Case{"invalid", 2, "invalid"}, Case{"error", 4, "error"});
+  INFO(expected.pipeline);
+  const cli::Scratch scratch;
+  const auto record = scratch.file("record.json");
+  const auto result = cli::lockstep({"run", std::string("pipelines/") + expected.pipeline + ".toml", "--json", record});
+  CHECK(result.code == expected.code);
+  const auto written = json::parse(cli::content(record));
+  CHECK(written.at("exit_code") == expected.code);
+  CHECK(written.at("verdict") == expected.verdict);
+  CHECK(written.at("schema") == 1);
+}
+
+TEST_CASE("a plugin that does not load is exit code 3, shown by list, and leaves an invalid record") {
+  const cli::Scratch scratch;
+  std::ofstream(scratch.file("toy.broken.so")) << "this is no shared library";
+  std::ofstream(scratch.file("broken.toml")) << "schema = 1\n[[step]]\nid = \"broken\"\nuses = \"toy.broken\"\n";
+  const auto record = scratch.file("record.json");
+  const auto folder = std::filesystem::path(record).parent_path().string();
+
+  const auto run = cli::lockstep({"run", scratch.file("broken.toml"), "--plugin-path", folder, "--json", record});
+  CHECK(run.code == 3);
+  CHECK(run.err.find("error[L002]") != std::string::npos);
+  const auto written = json::parse(cli::content(record));
+  CHECK(written.at("verdict") == "invalid");
+  CHECK(written.at("exit_code") == 3);
+  CHECK(cli::lockstep({"validate", scratch.file("broken.toml"), "--plugin-path", folder}).code == 3);
+  CHECK(cli::lockstep({"describe", "toy.broken", "--plugin-path", folder}).code == 3);
+
+  const auto list = cli::lockstep({"list", "--plugin-path", folder});
+  CHECK(list.code == 0);
+  CHECK(list.out.find("toy.broken") != std::string::npos);
+  CHECK(list.out.find("L002") != std::string::npos);
+  CHECK(list.out.find("toy.rules") != std::string::npos);
+}
+
+TEST_CASE("list shows each step with its summary") {
+  const auto result = cli::lockstep({"list"});
+  CHECK(result.code == 0);
+  CHECK(std::regex_search(result.out, std::regex("toy\\.source +publishes numbers\n")));
+}
+
+TEST_CASE("the record is whole after every step and says that the run is incomplete") {
+  const cli::Scratch scratch;
+  const auto record = scratch.file("record.json");
+  const auto marker = scratch.file("marker");
+  process::Process running(
+      cli::words({"run", "pipelines/wait.toml", "--set", "how=waits", "--set", "marker=" + marker, "--json", record}),
+      cli::options());
+  while (!std::filesystem::exists(marker)) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  const auto written = json::parse(cli::content(record));
+  CHECK(written.at("verdict") == "incomplete");
+  CHECK(written.at("steps").at(0).at("status") == "pass");
+  CHECK(written.at("steps").at(1).at("status").is_null());
+  running.send(SIGINT);
+  CHECK(running.wait().code == 6);
+}
+
+TEST_CASE("with --json - the document alone is on standard output") {
+  const auto result = cli::lockstep({"run", "pipelines/fail.toml", "--json", "-"});
+  CHECK(result.code == 1);
+  CHECK(json::parse(result.out).at("verdict") == "fail");
+  CHECK(result.err.find("FAIL   compare") != std::string::npos);
+  CHECK(cli::lockstep({"run", "pipelines/fail.toml", "--junit", "-"}).out.starts_with("<?xml"));
+}
+
+TEST_CASE("a pipe gets one whole document, at the end") {
+  const cli::Scratch scratch;
+  const auto pipe = scratch.file("pipe");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  std::string text;
+  std::thread reader([&] { text = cli::content(pipe); });
+  CHECK(cli::lockstep({"run", "pipelines/pass.toml", "--json", pipe}).code == 0);
+  reader.join();
+  CHECK(json::parse(text).at("verdict") == "pass");
+  CHECK(std::filesystem::is_fifo(pipe));
+  CHECK(cli::lockstep({"run", "pipelines/pass.toml", "--json", "/dev/null"}).code == 0);
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST_CASE("a JUnit report that cannot be written is in the record") {
+  const cli::Scratch scratch;
+  const auto record = scratch.file("record.json");
+  const auto result = cli::lockstep({"run", "pipelines/fail.toml", "--json", record, "--junit", "pipelines"});
+  CHECK(result.code == 4);
+  const auto written = json::parse(cli::content(record));
+  CHECK(written.at("exit_code") == 4);
+  CHECK(written.at("verdict") == "error");
+  CHECK(written.at("diagnostics").at(0).at("code") == "R001");
+  CHECK(written.at("steps").at(2).at("status") == "fail");
+}
+
+TEST_CASE("a full disk under standard output is exit code 4") {
+  auto options = cli::options();
+  options.output_file = "/dev/full";
+  CHECK(process::run(cli::words({"run", "pipelines/pass.toml"}), options).code == 4);
+  CHECK(process::run(cli::words({"run", "pipelines/pass.toml", "--json", "-"}), options).code == 4);
+}
+
+TEST_CASE("a reader that leaves early neither ends the program nor changes its exit code") {
+  auto options = cli::options();
+  options.output_is_closed = true;
+  const auto result = process::run(cli::words({"run", "pipelines/fail.toml"}), options);
+  CHECK(result.signal == 0);
+  CHECK(result.code == 1);
+  CHECK(process::run(cli::words({"list"}), options).code == 0);
+}
+
+TEST_CASE("a pipe gets no escape sequence, NO_COLOR wins over a terminal but not over --color") {
+  CHECK(cli::lockstep({"run", "pipelines/fail.toml"}).out.find('\x1b') == std::string::npos);
+  auto options = cli::options();
+  options.environment.emplace_back("NO_COLOR=1");
+  const auto forced = process::run(cli::words({"run", "pipelines/fail.toml", "--color", "always"}), options);
+  CHECK(forced.out.find("\x1b[1;31mFAIL\x1b[0m") != std::string::npos);
+}
+
+TEST_CASE("a terminal gets colour and a line about the running step that is gone at the end") {
+  auto options = cli::options();
+  const auto command = std::string(LOCKSTEP_PROGRAM) + " run pipelines/pass.toml";
+  const auto colourful = process::run({"script", "-qec", command, "/dev/null"}, options);
+  CHECK(colourful.code == 0);
+  CHECK(colourful.out.find("\x1b[32mpass\x1b[0m") != std::string::npos);
+  const auto live = colourful.out.find("▸ compare");
+  REQUIRE(live != std::string::npos);
+  CHECK(colourful.out.find("\r\x1b[2K", live) != std::string::npos);
+  CHECK(colourful.out.find("▸", colourful.out.find("passed: 1")) == std::string::npos);
+
+  options.environment.emplace_back("NO_COLOR=1");
+  const auto plain = process::run({"script", "-qec", command, "/dev/null"}, options);
+  CHECK(plain.out.find("\x1b[32m") == std::string::npos);
+}
+
+TEST_CASE("--dump writes each step's tensors") {
+  const cli::Scratch scratch;
+  CHECK(cli::lockstep({"run", "pipelines/fail.toml", "--quiet", "--dump", scratch.file("dump")}).code == 1);
+  const auto a = scratch.file("dump/reference.safetensors");
+  const auto b = scratch.file("dump/runtime.safetensors");
+  CHECK(cli::lockstep({"compare", a, b, "--metric", "bits"}).code == 1);
+  CHECK(cli::lockstep(
+            {"compare", b, scratch.file("dump/compare.safetensors"), "--metric", "bits", "--map", "numbers=result"})
+            .code == 0);
+}
