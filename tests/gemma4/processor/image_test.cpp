@@ -116,6 +116,15 @@ TEST_CASE("corrupt data of a JPEG file is an error, not a grey picture") {
   CHECK_THAT(decode_error(bytes), contains_text("some.file: the JPEG file is damaged: "));
 }
 
+TEST_CASE("a JPEG file whose data ends early but with an end marker is an error, too") {
+  for (const auto* kind : {"jpeg_420_75.jpg", "jpeg_progressive.jpg", "jpeg_grey.jpg"}) {
+    const auto whole = bytes_of(kind);
+    CAPTURE(kind);
+    CHECK_THAT(decode_error(whole.substr(0, whole.rfind("\xFF\xDA") + 24) + "\xFF\xD9"),
+               contains_text("the JPEG file is damaged: Corrupt JPEG data: premature end of data segment"));
+  }
+}
+
 TEST_CASE("a header that claims a huge picture is refused before memory is asked for") {
   CHECK_THAT(decode_error(png_of_size(100'000, 100'000)),
              contains_text("the picture is 100000 x 100000 pixels, expected at most 89478485 pixels"));
