@@ -2,8 +2,12 @@
 
 #include <cmath>
 #include <cstring>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <ATen/ops/empty.h>
 #include <c10/util/BFloat16.h>
@@ -12,8 +16,12 @@
 #include <lockstep/diagnostic.hpp>
 #include <lockstep/torch.hpp>
 
+#include "runtime/eager_vision.hpp"
+#include "runtime/fusion.hpp"
+#include "runtime/processor_contract.hpp"
 #include "runtime/processor_settings.hpp"
 #include "runtime/static_inputs.hpp"
+#include "runtime/static_vision.hpp"
 
 namespace gemma4 {
 namespace {
@@ -57,6 +65,7 @@ class StaticRuntime final : public Runtime {
                 .num_visual_tokens = options.profile.num_visual_tokens,
                 .batch_size = options.profile.batch_size},
         dtype_(options.dtype),
+        mask_fill_(options.mask_fill),
         ids_{.pad = checkpoint_->config().tokens.pad, .image = checkpoint_->config().tokens.image},
         embedding_(checkpoint_->weight("model.language_model.embed_tokens.weight")) {
     if (dtype_ != DType::bfloat16 && dtype_ != DType::float32) {
@@ -86,13 +95,55 @@ class StaticRuntime final : public Runtime {
     return embeds.mul_(embedding_scale(embedding_.size(1), dtype_));
   }
 
+  Tensor vision_prefill(const Tensor& pixel_values, const Tensor& image_position_ids,
+                        const lockstep::TensorVisitor& taps) const override {
+    validate_image_position_ids(profile_, image_position_ids);
+    const std::vector<std::int64_t> sizes{1, profile_.num_patches(), profile_.patch_vector_size()};
+    if (pixel_values.sizes() != sizes || (pixel_values.dtype() != DType::float32 && pixel_values.dtype() != dtype_)) {
+      throw Error{fmt::format("pixel_values is {}, vision_prefill takes float32 or {} {}", pixel_values.to_string(),
+                              lockstep::name_of(dtype_), lockstep::shape_text(sizes)),
+                  "pass the image processor's pixel_values"};
+    }
+    const auto& vision = specialised_vision();
+    return static_vision_prefill(vision.weights, vision.tables, lockstep::to_torch(pixel_values), taps);
+  }
+
+  std::optional<Tensor> eager_image_features(const Tensor& pixel_values,
+                                             const Tensor& image_position_ids) const override {
+    return eager_vision_features(specialised_vision().weights, lockstep::to_torch(pixel_values),
+                                 lockstep::to_torch(image_position_ids));
+  }
+
+  Tensor fuse(const Tensor& text_embeds, const Tensor& visual_embeds) const override {
+    return fixed_slot_fuse(lockstep::to_torch(text_embeds), lockstep::to_torch(visual_embeds), layout_.visual_start_idx,
+                           layout_.num_visual_tokens);
+  }
+
  private:
+  struct Vision {
+    VisionWeights weights;
+    VisionTables tables;
+  };
+
+  /// Made for the profile at the first picture: a run without one does not touch the tower's weights.
+  const Vision& specialised_vision() const {
+    std::call_once(vision_made_, [this] {
+      auto weights = load_vision_weights(*checkpoint_, lockstep::to_torch(dtype_));
+      auto tables = bake_vision_tables(profile_, weights, mask_fill_);
+      vision_ = std::make_unique<const Vision>(Vision{std::move(weights), std::move(tables)});
+    });
+    return *vision_;
+  }
+
   std::shared_ptr<const Checkpoint> checkpoint_;
   VisionProfile profile_;
   StaticLayout layout_;
   DType dtype_;
+  double mask_fill_;
   PlaceholderIds ids_;
   Tensor embedding_;  // [vocab_size, H], a view of the map
+  mutable std::once_flag vision_made_;
+  mutable std::unique_ptr<const Vision> vision_;
 };
 
 }  // namespace

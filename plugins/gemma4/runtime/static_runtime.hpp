@@ -16,6 +16,9 @@ struct StaticRuntimeOptions {
   VisionProfile profile;
   std::int64_t max_seq = 2048;
   lockstep::DType dtype = lockstep::DType::bfloat16;  ///< bfloat16 or float32
+  /// Added to the scores of pairs that do not attend. Finite (a row without any pair stays finite), and small enough
+  /// for 16-bit integer scores. Source: TICO's default.
+  double mask_fill = -120;
 };
 
 /// The native static runtime: LibTorch on the CPU, weights read from the checkpoint's map where they lie.

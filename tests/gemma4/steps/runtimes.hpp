@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -34,6 +35,11 @@ class FaultyRuntime final : public Runtime {
   std::function<lockstep::Tensor(const lockstep::Tensor&)> damage_embedding = [](const lockstep::Tensor& t) {
     return t;
   };
+  std::function<lockstep::Tensor(const lockstep::Tensor&)> damage_visual = damage_embedding;
+  std::function<lockstep::Tensor(const lockstep::Tensor&)> damage_fused = damage_embedding;
+  /// Takes the place of the whole fixed-shape vision.
+  std::function<lockstep::Tensor(const lockstep::Tensor& pixels, const lockstep::TensorVisitor& taps)> other_vision;
+  bool has_eager_view = true;
 
   const StaticLayout& layout() const override { return good_->layout(); }
   const VisionProfile& profile() const override { return good_->profile(); }
@@ -45,6 +51,19 @@ class FaultyRuntime final : public Runtime {
   }
   lockstep::Tensor token_embedding(const lockstep::Tensor& input_ids) const override {
     return damage_embedding(good_->token_embedding(input_ids));
+  }
+  lockstep::Tensor vision_prefill(const lockstep::Tensor& pixel_values, const lockstep::Tensor& image_position_ids,
+                                  const lockstep::TensorVisitor& taps) const override {
+    if (other_vision) return other_vision(pixel_values, taps);
+    return damage_visual(good_->vision_prefill(pixel_values, image_position_ids, taps));
+  }
+  std::optional<lockstep::Tensor> eager_image_features(const lockstep::Tensor& pixel_values,
+                                                       const lockstep::Tensor& image_position_ids) const override {
+    if (!has_eager_view) return std::nullopt;
+    return good_->eager_image_features(pixel_values, image_position_ids);
+  }
+  lockstep::Tensor fuse(const lockstep::Tensor& text_embeds, const lockstep::Tensor& visual_embeds) const override {
+    return damage_fused(good_->fuse(text_embeds, visual_embeds));
   }
 
  private:
