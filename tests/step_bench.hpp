@@ -68,6 +68,8 @@ class StepBench {
 
   [[nodiscard]] const std::optional<std::string>& error() const { return error_; }
   [[nodiscard]] const std::string& summary() const { return context_->summary_text; }
+  /// Why the step skipped itself, if it did.
+  [[nodiscard]] const std::optional<std::string>& skip_reason() const { return context_->skip_reason; }
   [[nodiscard]] const std::vector<std::pair<std::string, Value>>& recorded() const { return context_->fields; }
   /// The one result of a check. Throws if the check has none or several.
   [[nodiscard]] const CheckResult& result(std::string_view check) const {

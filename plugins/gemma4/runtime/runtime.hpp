@@ -39,7 +39,8 @@ class LOCKSTEP_API Runtime {
   /// dtype() [V, H], V num_visual_tokens.
   ///
   /// `taps`, if given, sees inner tensors under the names that the reference gives them: "vis.L0.out", "vis.L1.out", …
-  /// of [1, num_patches, width of the tower] after each layer. A runtime that cannot look inside shows nothing.
+  /// of [1, num_patches, width of the tower] after each layer, and "vis.scaled" [V, width of the tower] after the
+  /// pooler. A runtime that cannot look inside shows nothing.
   [[nodiscard]] virtual lockstep::Tensor vision_prefill(const lockstep::Tensor& pixel_values,
                                                         const lockstep::Tensor& image_position_ids,
                                                         const lockstep::TensorVisitor& taps = {}) const = 0;

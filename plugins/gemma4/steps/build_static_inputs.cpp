@@ -1,6 +1,7 @@
 #include <lockstep/step.hpp>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -11,10 +12,12 @@
 #include <fmt/format.h>
 
 #include "checkpoint/checkpoint.hpp"
+#include "processor/image_processor.hpp"
 #include "processor/prompt.hpp"
 #include "processor/tokenizer.hpp"
 #include "runtime/runtime.hpp"
 #include "steps/chat_parts.hpp"
+#include "steps/picture_parts.hpp"
 
 namespace {
 using namespace lockstep;
@@ -30,65 +33,94 @@ Tensor boolean_row(const std::vector<std::uint8_t>& values) {
                          {1, static_cast<std::int64_t>(values.size())});
 }
 
-/// Builds the padded inputs of a prompt with the runtime, and every value of them a second time from the tokenizer up:
-/// the chat format from the ids of its parts instead of from a rendered text, each slot from its number. The two ways
-/// share the tokenizer and nothing else. A prompt that breaks a contract fails a check and publishes nothing.
+/// Builds the padded inputs of a prompt with the runtime, and every value of them a second time: the chat format from
+/// the ids of its parts instead of from a rendered text, soft tokens from the ids instead of from an expanded text,
+/// patches from the resized picture, each slot from its number. The two ways share the tokenizer, the picture's
+/// decoding and its resizing, and nothing else. A prompt that breaks a contract fails a check and publishes nothing.
 struct BuildStaticInputs final : Step {
-  In<gemma4::Checkpoint> checkpoint{*this, "checkpoint", "tokenizer, chat template, special token ids"};
+  In<gemma4::Checkpoint> checkpoint{*this, "checkpoint",
+                                    "tokenizer, chat template, image processor, special token ids"};
   In<gemma4::Runtime> runtime{*this, "runtime", "what is verified"};
   Out<gemma4::StaticBatch> batch{*this, "batch", "padded inputs"};
 
-  Param<std::string> prompt{*this, "prompt", "the user's text"};
+  Param<std::string> prompt{*this, "prompt", "the user's text; <|image|> stands for the picture"};
   Param<std::string> prompt_format{*this,
                                    "prompt_format",
                                    "the text as it is, or one user turn of the checkpoint's chat format",
                                    {.default_value = "raw", .choices = {"raw", "chat"}}};
   Param<std::string> system{*this, "system", "system turn of the chat format", {.optional = true}};
-  Param<FilePath> image{*this, "image", "picture of the prompt; not supported yet", {.optional = true}};
+  Param<FilePath> image{*this,
+                        "image",
+                        "PNG or JPEG for the prompt's <|image|>; plain white of the profile's size if not given",
+                        {.optional = true}};
 
-  Check prompt_is_text{*this, "prompt_is_text", expect(), "no placeholder of a picture, a sound or a video"};
+  Check one_picture{*this, "one_picture", expect(), "at most one <|image|>, as a static profile has one picture"};
+  Check no_sound_or_video{*this, "no_sound_or_video", expect(), "no placeholder of a sound or a video"};
   Check prompt_fits{*this, "prompt_fits", expect(), "1 to max_seq tokens"};
   Check ids_in_vocabulary{*this, "ids_in_vocabulary", expect(), "ids below vocab_size"};
+  Check picture_fits_profile{*this, "picture_fits_profile", expect(), "the profile's size, patches and soft tokens"};
+  Check visual_start{*this, "visual_start", expect(), "the first image token in the profile's visual_start_idx"};
+  Check visual_count{*this, "visual_count", expect(), "the profile's num_visual_tokens image tokens"};
+  Check visual_contiguous{*this, "visual_contiguous", expect(), "no other token between image tokens"};
   Check raw_input_ids{*this, "raw_input_ids", bits(), "the prompt's ids"};
-  Check input_ids{*this, "input_ids", bits(), "the prompt's ids, then the pad id"};
+  Check input_ids{*this, "input_ids", bits(), "the prompt's ids, the pad id for image tokens and behind the prompt"};
   Check attention_mask{*this, "attention_mask", bits(), "true for the prompt's slots"};
   Check valid_length{*this, "valid_length", equal(), "the number of the prompt's tokens"};
   Check position_ids{*this, "position_ids", bits(), "the number of each slot"};
   Check padding_is_pad{*this, "padding_is_pad", expect(), "the pad id in every slot behind the prompt"};
   Check mask_has_no_hole{*this, "mask_has_no_hole", expect(), "no valid slot behind an invalid one"};
+  Check pixel_values{*this, "pixel_values", bits(), "the resized picture's pixels, patch by patch; none for a text"};
+  Check image_position_ids{*this, "image_position_ids", bits(), "column and row of each patch; none for a text"};
 
   void validate(Rules& rules) const override {
     if (system.has_value() && *prompt_format != "chat") {
       rules.error(system, "system is given, but prompt_format is \"raw\", which has no system turn",
                   "set prompt_format to \"chat\", or write the system text into the prompt");
     }
-    if (image.has_value() && !image->path.empty()) {
-      rules.error(image, "pictures are not supported yet: gemma4.build_static_inputs takes text prompts only",
-                  "leave image out, and <|image|> out of the prompt");
+    const gemma4::ImageTokens tokens;
+    const bool placeholder =
+        gemma4::count_images(*prompt, tokens) > 0 || (system.has_value() && gemma4::count_images(*system, tokens) > 0);
+    if (picture_given() && !placeholder) {
+      rules.error(
+          image, fmt::format("image is given, but prompt has no {} that says where the picture goes", tokens.image),
+          fmt::format("write {} into prompt, or give no image (--set image=) to run the text alone", tokens.image));
     }
   }
 
   void run(StepContext& context) override {
     const auto tokenizer = open_tokenizer();
-    const auto ids = chat() ? ids_of_rendered_chat(tokenizer, context) : tokenizer.encode(*prompt, true);
-    const auto expected =
-        chat() ? gemma4::ids_of_chat_parts(tokenizer, given(system), *prompt) : tokenizer.encode(*prompt, true);
+    const auto text = chat() ? rendered_chat(context) : *prompt;
+    const auto asked = pictures_asked(tokenizer, text);
+    if (!picture_can_be_taken(asked)) return;
+    const auto picture = asked == 0 ? std::nullopt : std::optional(prepared_picture(context));
 
+    const auto ids = tokenizer.encode(picture ? gemma4::expand_images(text, picture->num_soft_tokens) : text, !chat());
+    const auto expected = expected_ids(tokenizer, picture);
     const auto slots = runtime->layout().max_seq;
-    context.summary(fmt::format("{} tokens in {} slots", ids.size(), slots));
+    context.summary(fmt::format("{} tokens in {} slots{}", ids.size(), slots, picture ? ", with a picture" : ""));
     if (!prompt_keeps_contracts(tokenizer, expected, slots)) return;
+    if (!picture_keeps_contracts(picture, expected)) return;
 
     const std::vector<std::uint8_t> all_valid(ids.size(), 1);
-    const auto built = runtime->build_static_inputs({.input_ids = row(ids), .attention_mask = boolean_row(all_valid)});
+    gemma4::RawInputs raw{.input_ids = row(ids), .attention_mask = boolean_row(all_valid)};
+    if (picture) {
+      raw.pixel_values = picture->pixel_values;
+      raw.image_position_ids = picture->image_position_ids;
+    }
+    const auto built = runtime->build_static_inputs(raw);
     compare_slots(built, expected, slots);
+    compare_picture(built, picture);
     batch = built;
   }
 
  private:
+  using Picture = std::optional<gemma4::ImageInputs>;
+
   static std::optional<std::string> given(const Param<std::string>& text) {
     return text.has_value() ? std::optional<std::string>(*text) : std::nullopt;
   }
   [[nodiscard]] bool chat() const { return *prompt_format == "chat"; }
+  [[nodiscard]] bool picture_given() const { return image.has_value() && !image->path.empty(); }
 
   [[nodiscard]] gemma4::Tokenizer open_tokenizer() const {
     const auto config = checkpoint->tokenizer_config_file();
@@ -96,20 +128,63 @@ struct BuildStaticInputs final : Step {
                                            : gemma4::Tokenizer::from_file(checkpoint->tokenizer_file());
   }
 
-  /// The text that the chat template gives, encoded as a whole.
-  [[nodiscard]] Ids ids_of_rendered_chat(const gemma4::Tokenizer& tokenizer, StepContext& context) const {
+  /// The text that the chat template gives.
+  [[nodiscard]] std::string rendered_chat(StepContext& context) const {
     const auto format = gemma4::ChatFormat::for_template(checkpoint->chat_template_file());
     context.record("chat_template_sha256", format.template_sha256());
     std::vector<gemma4::Message> messages;
     if (system.has_value()) messages.push_back({"system", *system});
     messages.push_back({"user", *prompt});
-    return tokenizer.encode(format.render(messages));
+    return format.render(messages);
+  }
+
+  /// None for a checkpoint that has no picture tokens.
+  [[nodiscard]] std::optional<gemma4::PictureIds> picture_ids() const {
+    const auto& special = checkpoint->config().tokens;
+    if (!special.begin_of_image || !special.image || !special.end_of_image) return std::nullopt;
+    return gemma4::PictureIds{*special.begin_of_image, *special.image, *special.end_of_image};
+  }
+
+  [[nodiscard]] std::size_t pictures_asked(const gemma4::Tokenizer& tokenizer, const std::string& text) const {
+    const auto ids = picture_ids();
+    if (!ids) return 0;
+    return gemma4::count_images(text, gemma4::ImageTokens::from(tokenizer, ids->begin, ids->image, ids->end));
+  }
+
+  bool picture_can_be_taken(std::size_t asked) {
+    if (asked > 0 && !checkpoint->image_processor()) {
+      return one_picture.expect(false, fmt::format("the prompt has {} <|image|>, but checkpoint '{}' takes no picture: "
+                                                   "take <|image|> out of prompt",
+                                                   asked, checkpoint->name()));
+    }
+    if (asked == 0 && picture_given()) {
+      return one_picture.expect(false,
+                                "image is given, but the prompt has no image token of this checkpoint: change "
+                                "prompt, or give no image");
+    }
+    return one_picture.expect(
+        asked <= 1, fmt::format("the prompt has {} <|image|>, expected at most 1: a static profile has one picture, "
+                                "change prompt",
+                                asked));
+  }
+
+  gemma4::ImageInputs prepared_picture(StepContext& context) const {
+    const auto& profile = runtime->profile();
+    if (!picture_given()) context.record("picture", "plain white of the profile's size");
+    const std::array pictures{picture_given() ? gemma4::decode_image(image->path)
+                                              : gemma4::white_picture(profile.image_height(), profile.image_width())};
+    return gemma4::process_images(pictures, *checkpoint->image_processor());
+  }
+
+  [[nodiscard]] Ids expected_ids(const gemma4::Tokenizer& tokenizer, const Picture& picture) const {
+    auto ids = chat() ? gemma4::ids_of_chat_parts(tokenizer, given(system), *prompt) : tokenizer.encode(*prompt, true);
+    return picture ? gemma4::with_soft_tokens(ids, picture_ids().value(), picture->num_soft_tokens.front()) : ids;
   }
 
   bool prompt_keeps_contracts(const gemma4::Tokenizer& tokenizer, const Ids& ids, std::int64_t slots) {
     const auto& special = checkpoint->config().tokens;
     std::string placeholders;
-    for (const auto& id : {special.image, special.audio, special.video}) {
+    for (const auto& id : {special.audio, special.video}) {
       if (!id) continue;
       if (const auto count = std::ranges::count(ids, *id)) {
         placeholders += fmt::format("{}{} x '{}'", placeholders.empty() ? "" : ", ", count,
@@ -119,9 +194,8 @@ struct BuildStaticInputs final : Step {
     const auto length = static_cast<std::int64_t>(ids.size());
     const auto vocabulary = checkpoint->config().text.vocab_size;
     const auto outside = std::ranges::find_if(ids, [&](std::int64_t id) { return id < 0 || id >= vocabulary; });
-    const bool text = prompt_is_text.expect(
-        placeholders.empty(),
-        fmt::format("the prompt has {}, expected none: only text prompts are supported yet", placeholders));
+    const bool quiet = no_sound_or_video.expect(
+        placeholders.empty(), fmt::format("the prompt has {}, expected none: change prompt", placeholders));
     const bool fits = prompt_fits.expect(
         length >= 1 && length <= slots,
         fmt::format("the prompt has {} tokens, expected 1 to {} (max_seq of the runtime)", length, slots));
@@ -131,7 +205,80 @@ struct BuildStaticInputs final : Step {
             ? ""
             : fmt::format("token {} of the prompt is id {}, expected 0 to {} (vocab_size of the checkpoint)",
                           outside - ids.begin(), *outside, vocabulary - 1));
-    return text && fits && known;
+    return quiet && fits && known;
+  }
+
+  /// Judges the image tokens in the prompt's own ids: once they are replaced by the pad id, nobody can tell.
+  bool picture_keeps_contracts(const Picture& picture, const Ids& ids) {
+    const auto& profile = runtime->profile();
+    const auto image_id = checkpoint->config().tokens.image;
+    Ids places;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (image_id && ids[i] == *image_id) places.push_back(static_cast<std::int64_t>(i));
+    }
+    const auto count = std::ssize(places);
+    const auto wanted = picture ? profile.num_visual_tokens : 0;
+    const auto first = places.empty() ? 0 : places.front();
+    const auto span = places.empty() ? 0 : places.back() - first + 1;
+    const bool fits =
+        picture_fits_profile.expect(!picture || misfit(*picture).empty(), picture ? misfit(*picture) : "");
+    const bool starts = visual_start.expect(
+        !picture || first == profile.visual_start_idx,
+        fmt::format("the first image token is in slot {}, expected slot {} (visual_start_idx of profile '{}'): change "
+                    "prompt or prompt_format, or choose another profile",
+                    first, profile.visual_start_idx, profile.name));
+    const bool counts = visual_count.expect(
+        count == wanted, fmt::format("the prompt has {} image tokens, expected {} (num_visual_tokens of profile '{}'): "
+                                     "change image, or choose another profile",
+                                     count, wanted, profile.name));
+    const bool together = visual_contiguous.expect(
+        span == count, fmt::format("the {} image tokens lie in {} slots from slot {} on, expected them next to each "
+                                   "other: change prompt",
+                                   count, span, first));
+    return fits && starts && counts && together;
+  }
+
+  /// What of the processor's output is not as the profile says, and which setting to change; else nothing.
+  [[nodiscard]] std::string misfit(const gemma4::ImageInputs& picture) const {
+    const auto& profile = runtime->profile();
+    const auto& resized = picture.resized.front();
+    if (resized.size(1) != profile.image_height() || resized.size(2) != profile.image_width()) {
+      return fmt::format(
+          "the picture becomes {} x {} pixels (height x width), expected {} x {} of profile '{}': change "
+          "image, or choose the profile of that size",
+          resized.size(1), resized.size(2), profile.image_height(), profile.image_width(), profile.name);
+    }
+    const std::vector<std::int64_t> pixels{1, profile.num_patches(), profile.patch_vector_size()};
+    if (picture.pixel_values.sizes() != pixels) {
+      return fmt::format(
+          "pixel_values is {}, expected {} of profile '{}': set its max_soft_tokens and patch_size to the "
+          "image processor's",
+          picture.pixel_values.to_string(), shape_text(pixels), profile.name);
+    }
+    if (picture.num_soft_tokens.front() != profile.num_visual_tokens) {
+      return fmt::format(
+          "the picture gives {} soft tokens, expected {} of profile '{}': set its num_visual_tokens and "
+          "pooling_kernel_size to the image processor's",
+          picture.num_soft_tokens.front(), profile.num_visual_tokens, profile.name);
+    }
+    return "";
+  }
+
+  void compare_picture(const gemma4::StaticBatch& built, const Picture& picture) {
+    const auto judge = [&](Check& check, const std::optional<Tensor>& actual, const auto& expected) {
+      if (actual && picture) {
+        check.compare(Expected{expected()}, Actual{*actual});
+      } else {
+        check.expect(!actual && !picture,
+                     fmt::format("the batch has {}, expected {}", actual ? actual->to_string() : "no such tensor",
+                                 picture ? "one, as the prompt has a picture" : "none, as the prompt has no picture"));
+      }
+    };
+    const auto& profile = runtime->profile();
+    judge(pixel_values, built.pixel_values, [&] {
+      return gemma4::patches_of(picture->resized.front(), profile, checkpoint->image_processor()->rescale_factor);
+    });
+    judge(image_position_ids, built.image_position_ids, [&] { return gemma4::places_of_patches(profile); });
   }
 
   void compare_slots(const gemma4::StaticBatch& built, const Ids& ids, std::int64_t slots) {
@@ -140,7 +287,8 @@ struct BuildStaticInputs final : Step {
     Ids padded, positions;
     std::vector<std::uint8_t> mask;
     for (std::int64_t slot = 0; slot < slots; ++slot) {
-      padded.push_back(slot < length ? ids[static_cast<std::size_t>(slot)] : pad);
+      const auto id = slot < length ? ids[static_cast<std::size_t>(slot)] : pad;
+      padded.push_back(id == checkpoint->config().tokens.image ? pad : id);
       mask.push_back(slot < length);
       positions.push_back(slot);
     }

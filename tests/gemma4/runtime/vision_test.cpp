@@ -187,13 +187,27 @@ TEST_CASE("each fault of the vision graph shows against transformers' recording"
       }
     }
   }
-  SECTION("pooling without its share") {
+  SECTION("pooling shifted by a patch") {
     parts.tables.pool_weight = parts.tables.pool_weight.clone().t().roll({1}, {0}).t();
   }
   SECTION("no mask on padding") { parts.tables.attention_mask = parts.tables.attention_mask * 0; }
   SECTION("no position embedding") { parts.tables.position_embeddings = parts.tables.position_embeddings * 0; }
   SECTION("a layer left out") { parts.weights.layers.pop_back(); }
   CHECK(parts.difference_to_recording() > 10 * fp32_across_machines);
+}
+
+TEST_CASE("the pooled soft tokens have transformers' scale") {
+  for (const auto& c : float32_cases()) {
+    CAPTURE(c.recording);
+    const auto runtime = runtime_of(c);
+    lockstep::Tensor scaled;
+    (void)runtime->vision_prefill(picture_of(c), build_image_position_ids(runtime->profile()),
+                                  [&](std::string_view name, const lockstep::Tensor& tensor) {
+                                    if (name == "vis.scaled") scaled = tensor;
+                                  });
+    CHECK(norm_wise(lockstep::to_torch(vision_recording(c.recording).at("vis.scaled")), lockstep::to_torch(scaled)) <
+          fp32_across_machines);
+  }
 }
 
 TEST_CASE("the eager view takes several pictures of different grids at once") {
