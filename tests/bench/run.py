@@ -14,6 +14,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 from pathlib import Path
@@ -126,6 +127,22 @@ def check_kernel(a):
               f"{share:.2f}", share >= 0.5)
 
 
+def process_image(a):
+    goal = "not slower"
+    checkpoint = a.pipeline.parent / tomllib.loads(a.pipeline.read_text())["vars"]["checkpoint"]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([a.python, "tests/bench/hf_process_image.py", "--draw", folder], cwd=ROOT, check=True)
+        for name in ("picture.png", "picture.jpg"):
+            picture = Path(folder) / name
+            ours = Side("bench_process_image", a.build / "bin/bench_process_image", picture, 5)
+            theirs = Side("transformers", a.python, "tests/bench/hf_process_image.py", checkpoint, picture, 5)
+            take_turns(a.runs, ours, theirs)
+            mine, other = ([s for run in side.json() for s in run["seconds"]] for side in (ours, theirs))
+            ratio = statistics.median(mine) / statistics.median(other)
+            yield row(f"1080 x 1920 {picture.suffix[1:].upper()} to patches, ms; beside it Pillow, torchvision, transformers",
+                      span(mine), span(other), goal, f"{ratio:.2f} x the time", ratio <= 1)
+
+
 def open_checkpoint(a):
     what, goal = "opening a large checkpoint", "< 200 ms"
     if a.checkpoint is None:
@@ -174,7 +191,7 @@ def main():
                 print(line, flush=True)
 
 
-PARTS = [help_time, validate_time, default_run, check_kernel, open_checkpoint]
+PARTS = [help_time, validate_time, default_run, check_kernel, process_image, open_checkpoint]
 
 if __name__ == "__main__":
     main()

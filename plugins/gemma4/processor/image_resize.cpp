@@ -85,78 +85,66 @@ AxisFilter::AxisFilter(std::int64_t input_size, std::int64_t output_size) {
   }
 }
 
+constexpr std::size_t channels = 3;
+
 /// output[i, :] = sum of weight * input[first + j, :] over the taps of i, for rows of `row_size` samples.
-std::vector<std::uint8_t> filter_rows(const AxisFilter& filter, const std::vector<std::uint8_t>& input,
-                                      std::size_t row_size) {
+void filter_rows(const AxisFilter& filter, const std::uint8_t* input, std::size_t row_size, std::uint8_t* output) {
   constexpr std::size_t block = 256;  // its sums stay in the first-level cache
-  const auto rows = static_cast<std::size_t>(filter.output_size());
-  std::vector<std::uint8_t> output(rows * row_size);
   std::array<std::int32_t, block> sums;
-  for (std::size_t i = 0; i < rows; ++i) {
-    const auto taps = filter.taps(static_cast<std::int64_t>(i));
+  for (std::int64_t i = 0; i < filter.output_size(); ++i, output += row_size) {
+    const auto taps = filter.taps(i);
     for (std::size_t at = 0; at < row_size; at += block) {
       const auto size = std::min(block, row_size - at);
       sums.fill(1 << (filter.precision() - 1));
-      const auto* row = input.data() + static_cast<std::size_t>(taps.first) * row_size + at;
+      const auto* row = input + static_cast<std::size_t>(taps.first) * row_size + at;
       for (const std::int16_t weight : taps.weights) {
         for (std::size_t k = 0; k < size; ++k) sums[k] += weight * row[k];
         row += row_size;
       }
-      auto* out = output.data() + i * row_size + at;
       for (std::size_t k = 0; k < size; ++k) {
-        out[k] = static_cast<std::uint8_t>(std::clamp(sums[k] >> filter.precision(), 0, 255));
+        output[at + k] = static_cast<std::uint8_t>(std::clamp(sums[k] >> filter.precision(), 0, 255));
+      }
+    }
+  }
+}
+
+/// [H, W, 3] to [H, 3, w]. Filtering is along the outermost axis, where a row of neighbours shares its weights: bands
+/// of rows are turned on their side, small enough for the second-level cache.
+std::vector<std::uint8_t> filter_width(const Picture& picture, std::size_t new_width) {
+  constexpr std::size_t band = 32;
+  const auto height = static_cast<std::size_t>(picture.height), width = static_cast<std::size_t>(picture.width);
+  const AxisFilter filter{picture.width, static_cast<std::int64_t>(new_width)};
+  std::vector<std::uint8_t> columns(width * channels * band), filtered(new_width * channels * band);
+  std::vector<std::uint8_t> output(height * channels * new_width);
+  for (std::size_t top = 0; top < height; top += band) {
+    const auto rows = std::min(band, height - top);
+    const auto* in = picture.rgb.data() + top * width * channels;
+    for (std::size_t x = 0; x < width * channels; ++x) {
+      for (std::size_t y = 0; y < rows; ++y) columns[x * band + y] = in[y * width * channels + x];
+    }
+    filter_rows(filter, columns.data(), channels * band, filtered.data());
+    auto* out = output.data() + top * channels * new_width;
+    for (std::size_t y = 0; y < rows; ++y) {
+      for (std::size_t c = 0; c < channels; ++c) {
+        for (std::size_t x = 0; x < new_width; ++x) *out++ = filtered[(x * channels + c) * band + y];
       }
     }
   }
   return output;
 }
 
-/// The strides, in bytes, of three axes.
-struct Strides {
-  std::size_t outer, middle, inner;
-};
-
-/// output[a, b, c] = input[a, b, c] for all of `sizes`, each side with its own strides; in tiles, as one side jumps.
-void permute(const std::uint8_t* input, Strides from, std::uint8_t* output, Strides to, std::size_t outer,
-             std::size_t middle, std::size_t inner) {
-  constexpr std::size_t tile = 32;
-  for (std::size_t a0 = 0; a0 < outer; a0 += tile) {
-    for (std::size_t b0 = 0; b0 < middle; b0 += tile) {
-      for (std::size_t a = a0; a < std::min(a0 + tile, outer); ++a) {
-        for (std::size_t b = b0; b < std::min(b0 + tile, middle); ++b) {
-          for (std::size_t c = 0; c < inner; ++c) {
-            output[a * to.outer + b * to.middle + c * to.inner] =
-                input[a * from.outer + b * from.middle + c * from.inner];
-          }
-        }
-      }
-    }
-  }
-}
-
 }  // namespace
 
 std::vector<std::uint8_t> resize_bicubic(const Picture& picture, PictureSize size) {
-  constexpr std::size_t channels = 3;
-  const auto height = static_cast<std::size_t>(picture.height), width = static_cast<std::size_t>(picture.width);
-  const auto new_height = static_cast<std::size_t>(size.height), new_width = static_cast<std::size_t>(size.width);
+  const auto height = static_cast<std::size_t>(size.height), width = static_cast<std::size_t>(size.width);
+  const auto columns_done = filter_width(picture, width);     // [H, 3, w]
+  std::vector<std::uint8_t> rows(height * channels * width);  // [h, 3, w]
+  filter_rows(AxisFilter{picture.height, size.height}, columns_done.data(), channels * width, rows.data());
 
-  // Filtering is along the outermost axis, where a row of neighbours shares its weights.
-  std::vector<std::uint8_t> columns(width * height * channels);  // [W, H, 3]
-  permute(picture.rgb.data(), {width * channels, channels, 1}, columns.data(), {channels, height * channels, 1}, height,
-          width, channels);
-  columns = filter_rows(AxisFilter{picture.width, size.width}, columns, height * channels);  // [w, H, 3]
-
-  std::vector<std::uint8_t> rows(height * channels * new_width);  // [H, 3, w]
-  permute(columns.data(), {channels, height * channels, 1}, rows.data(), {channels * new_width, 1, new_width}, height,
-          new_width, channels);
-  rows = filter_rows(AxisFilter{picture.height, size.height}, rows, channels * new_width);  // [h, 3, w]
-
-  std::vector<std::uint8_t> planes(channels * new_height * new_width);  // [3, h, w]
-  for (std::size_t y = 0; y < new_height; ++y) {
+  std::vector<std::uint8_t> planes(rows.size());  // [3, h, w]
+  for (std::size_t y = 0; y < height; ++y) {
     for (std::size_t c = 0; c < channels; ++c) {
-      std::copy_n(rows.data() + (y * channels + c) * new_width, new_width,
-                  planes.data() + (c * new_height + y) * new_width);
+      std::copy_n(rows.data() + (y * channels + c) * width, width, planes.data() + (c * height + y) * width);
     }
   }
   return planes;
