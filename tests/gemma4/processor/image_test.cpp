@@ -167,11 +167,16 @@ TEST_CASE("a path that is no readable file is an error that names it") {
 
 TEST_CASE("a JPEG of two channels is refused") {
   auto bytes = bytes_of("jpeg_444_75.jpg");
-  const auto frame = bytes.find("\xFF\xC0");
+  const auto frame = bytes.find("\xFF\xC0"), frame_end = frame + 19;
   REQUIRE(frame != std::string::npos);
+  bytes[frame + 3] = 14;  // the length of the frame header, less the three bytes of a component
   bytes[frame + 9] = 2;
-  bytes[frame + 3] = 14;  // the frame header's length: the third component becomes something between markers
-  CHECK_THAT(decode_error(bytes), contains_text("some.file: "));
+  bytes.erase(frame_end - 3, 3);
+  const auto scan = bytes.find("\xFF\xDA");
+  bytes[scan + 3] = 10;
+  bytes[scan + 4] = 2;
+  bytes.erase(scan + 9, 2);
+  CHECK_THAT(decode_error(bytes), contains_text("the JPEG file has 2 channels, expected 1 (grey), 3 (RGB)"));
 }
 
 TEST_CASE("settings that are not implemented are refused by name") {
