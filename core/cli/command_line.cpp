@@ -5,7 +5,7 @@
 #include <boost/program_options.hpp>
 #include <utility>
 
-#include "pipeline/did_you_mean.hpp"
+#include <lockstep/diagnostic.hpp>
 #include "pipeline/render_diagnostic.hpp"
 
 namespace lockstep::cli {

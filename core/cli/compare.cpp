@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
+#include <lockstep/diagnostic.hpp>
 #include "cli/terminal_io.hpp"
 #include "cli/verbs.hpp"
-#include "pipeline/did_you_mean.hpp"
 #include "pipeline/render_diagnostic.hpp"
 #include "report/file_comparison.hpp"
 

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 #include <filesystem>
 
+#include <lockstep/diagnostic.hpp>
 #include "cli/pipeline_arguments.hpp"
 #include "cli/terminal_io.hpp"
 #include "cli/verbs.hpp"
-#include "pipeline/did_you_mean.hpp"
 #include "report/describe.hpp"
 
 namespace lockstep::cli {

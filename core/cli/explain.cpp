@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
+#include <lockstep/diagnostic.hpp>
 #include "cli/terminal_io.hpp"
 #include "cli/verbs.hpp"
 #include "pipeline/diagnostic_codes.hpp"
-#include "pipeline/did_you_mean.hpp"
 
 namespace lockstep::cli {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include <lockstep/diagnostic.hpp>
 #include "cli/terminal_io.hpp"
 #include "cli/verbs.hpp"
-#include "pipeline/did_you_mean.hpp"
 #include "pipeline/render_diagnostic.hpp"
 
 namespace {
@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     cli::print({{.message = error.what()}}, cli::use_colour(stderr));
   }
-  if (cli::flush_standard_output()) return code;
+  if (cli::flush_standard_output() || code == cli::exit_error) return code;  // `run` has said it, in its record too
   cli::print({{.code = "R001", .message = "the report cannot be written to standard output"}}, cli::use_colour(stderr));
   return std::max(code, cli::exit_error);
 }

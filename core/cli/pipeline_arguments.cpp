@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "pipeline/did_you_mean.hpp"
+#include <lockstep/diagnostic.hpp>
 
 namespace lockstep::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <lockstep/diagnostic.hpp>
 #include "pipeline/binding.hpp"
-#include "pipeline/did_you_mean.hpp"
 #include "pipeline/render_diagnostic.hpp"
 
 namespace lockstep {

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <lockstep/diagnostic.hpp>
 #include "pipeline/binding.hpp"
 #include "pipeline/convert_parameter.hpp"
-#include "pipeline/did_you_mean.hpp"
 #include "pipeline/render_diagnostic.hpp"
 
 namespace lockstep {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "pipeline/did_you_mean.hpp"
+#include <lockstep/diagnostic.hpp>
 #include "pipeline/render_diagnostic.hpp"
 
 namespace lockstep {

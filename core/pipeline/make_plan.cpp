@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <lockstep/diagnostic.hpp>
 #include "pipeline/binding.hpp"
 #include "pipeline/convert_parameter.hpp"
-#include "pipeline/did_you_mean.hpp"
 #include "pipeline/form.hpp"
 #include "pipeline/overlay.hpp"
 #include "pipeline/plan.hpp"

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "pipeline/did_you_mean.hpp"
+#include <lockstep/diagnostic.hpp>
 #include "pipeline/render_diagnostic.hpp"
 #include "pipeline/source_file.hpp"
 #include "pipeline/toml_document.hpp"

@@ -4,7 +4,6 @@
 
 #include <lockstep/diagnostic.hpp>
 
-#include "pipeline/did_you_mean.hpp"
 #include "tensor/mapped_file.hpp"
 #include "tensor/safetensors_contents.hpp"
 #include "tensor/safetensors_header.hpp"

@@ -1,4 +1,4 @@
-#include "pipeline/did_you_mean.hpp"
+#include <lockstep/diagnostic.hpp>
 
 #include "catch.hpp"
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <lockstep/export.hpp>
@@ -62,5 +63,9 @@ class LOCKSTEP_API Error : public std::runtime_error {
  private:
   std::shared_ptr<const Diagnostic> diagnostic_;  // shared: exceptions must copy without throwing
 };
+
+/// The candidate nearest to `wrong`, or "" if none is near: at most (length + 2) / 3 edits (insert, remove, replace,
+/// swap of neighbours), case ignored, and not every character replaced. The first of several equally near ones.
+[[nodiscard]] LOCKSTEP_API std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& candidates);
 
 }  // namespace lockstep

@@ -8,8 +8,6 @@
 
 #include <lockstep/diagnostic.hpp>
 
-#include "pipeline/did_you_mean.hpp"
-
 namespace gemma4 {
 namespace {
 
