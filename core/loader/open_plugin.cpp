@@ -2,11 +2,14 @@
 
 #include <cxxabi.h>
 #include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -30,6 +33,26 @@ struct Registry {
 Registry& registry() {
   static auto& instance = *new Registry;
   return instance;
+}
+
+/// Why `file` cannot be mapped as it is; the dynamic linker would touch pages past its end and the process would die.
+std::optional<std::string> cut_off(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  ElfW(Ehdr) header{};
+  if (!stream.read(reinterpret_cast<char*>(&header), sizeof header)) return std::nullopt;
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(ElfW(Phdr))) {
+    return std::nullopt;  // the linker says what is wrong with it
+  }
+  std::uint64_t end = header.e_phoff + std::uint64_t{header.e_phnum} * sizeof(ElfW(Phdr));
+  stream.seekg(static_cast<std::streamoff>(header.e_phoff));
+  ElfW(Phdr) segment{};
+  for (int i = 0; i < header.e_phnum && stream.read(reinterpret_cast<char*>(&segment), sizeof segment); ++i) {
+    if (segment.p_type == PT_LOAD) end = std::max<std::uint64_t>(end, segment.p_offset + segment.p_filesz);
+  }
+  std::error_code failed;
+  const auto size = std::filesystem::file_size(file, failed);
+  if (failed || size >= end) return std::nullopt;
+  return fmt::format("the file is cut off: it has {} bytes, its segments end at {}", size, end);
 }
 
 Diagnostic problem(std::string code, std::string message, std::string help) {
@@ -92,6 +115,10 @@ std::variant<OpenPlugin, Diagnostic> open_plugin(const std::filesystem::path& fi
   auto& open = registry();
   auto found = open.libraries.find(file);
   if (found == open.libraries.end()) {
+    if (const auto reason = cut_off(file)) {
+      return problem("L002", fmt::format("plugin '{}' cannot be loaded: {}", file.string(), *reason),
+                     "build or copy the plugin again");
+    }
     std::error_code failed;
     boost::dll::shared_library library(file, boost::dll::load_mode::rtld_now, failed);
     if (failed) {

@@ -135,6 +135,20 @@ TEST_CASE("text files, empty files, folders and dangling links in a plugin's pla
   CHECK(reason("a.dangling") == "loaded: cannot open shared object file: No such file or directory");
 }
 
+TEST_CASE("a plugin that was cut off at any length is refused, and the process lives on") {
+  const Folder folder;
+  const auto whole = fs::file_size(file_of("good.counter"));
+  PluginLoader loader({folder.path});
+  for (std::uintmax_t size = 64; size < whole; size += whole / 7) {
+    const auto copy = folder.path / ("cut" + std::to_string(size) + ".off.so");
+    fs::copy_file(file_of("good.counter"), copy);
+    fs::resize_file(copy, size);
+    const auto lookup = loader.find("cut" + std::to_string(size) + ".off", {});
+    INFO(size << " of " << whole << " bytes: " << lookup.diagnostic.message);
+    CHECK(lookup.outcome == Outcome::not_loadable);
+  }
+}
+
 TEST_CASE("the first folder with the file wins, and its failure is no reason to try the next") {
   const Folder folder;
   std::ofstream(folder.path / "good.counter.so")
