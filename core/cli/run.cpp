@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
+#include <cstdio>
+#include <filesystem>
 
 #include "cli/pipeline_arguments.hpp"
 #include "cli/terminal_io.hpp"
@@ -68,16 +71,40 @@ int end_invalid(const Targets& targets, const PlanResult& result, bool colour) {
   return record.exit_code;
 }
 
-void check_reports(const Arguments& arguments, PlanResult& result) {
+bool same_place(const std::string& a, const std::string& b) {
+  if (a == "-" || b == "-") return a == b;
+  std::error_code failed;
+  return std::filesystem::weakly_canonical(a, failed) == std::filesystem::weakly_canonical(b, failed);
+}
+
+/// Reports that would overwrite one another, the pipeline or an overlay are an error, and are not written.
+void check_reports(const Arguments& arguments, PlanResult& result, Targets& targets) {
   const auto json = arguments.option("json");
   const auto junit = arguments.option("junit");
-  if (json && junit && json->value == junit->value)
-    result.diagnostics.push_back(
-        {.code = "C011",
-         .message = fmt::format("'--json' and '--junit' both write to {}",
-                                json->value == "-" ? "standard output" : in_quotes(json->value)),
-         .location = junit->location,
-         .help = "give each report a file of its own"});
+  const auto refuse = [&result](const auto& option, std::string message) {
+    result.diagnostics.push_back({.code = "C011",
+                                  .message = std::move(message),
+                                  .location = option.location,
+                                  .help = "give each report a file of its own"});
+  };
+  if (json && junit && same_place(json->value, junit->value)) {
+    refuse(*junit, fmt::format("'--json' and '--junit' both write to {}",
+                               json->value == "-" ? "standard output" : in_quotes(json->value)));
+    targets.junit.reset();
+  }
+  const auto request = request_of(arguments);
+  auto inputs = request.configs;
+  inputs.push_back(request.file);
+  for (const auto& input : inputs) {
+    if (json && same_place(json->value, input.string())) {
+      refuse(*json, fmt::format("'--json' would overwrite {}", in_quotes(input.string())));
+      targets.json.reset();
+    }
+    if (junit && same_place(junit->value, input.string())) {
+      refuse(*junit, fmt::format("'--junit' would overwrite {}", in_quotes(input.string())));
+      targets.junit.reset();
+    }
+  }
 }
 
 Detail detail_of(const Arguments& arguments) {
@@ -97,11 +124,11 @@ std::FILE* live_stream(std::FILE* report, Detail detail) {
 }  // namespace
 
 int run(const Arguments& arguments) {
-  const auto targets = targets_of(arguments);
+  auto targets = targets_of(arguments);
   auto loader = loader_of(arguments);
   auto result = make_plan(request_of(arguments), loader);
   auto options = selection_of(arguments, result);
-  check_reports(arguments, result);
+  check_reports(arguments, result, targets);
   const bool colour_of_errors = use_colour(arguments, stderr);
   if (!result.ok()) return end_invalid(targets, result, colour_of_errors);
   print(result.diagnostics, colour_of_errors);
@@ -121,19 +148,34 @@ int run(const Arguments& arguments) {
   auto record = execute(result.plan, options, observers);
   const auto findings = result.diagnostics.size();
   record.diagnostics.insert(record.diagnostics.begin(), result.diagnostics.begin(), result.diagnostics.end());
+  print(report, terminal_footer(record, style));
+  const bool written = report == stdout ? flush_standard_output() : std::ferror(report) == 0;
+  if (!written) {
+    add_report_failure(record, {.code = "R001",
+                                .message = fmt::format("the report cannot be written to standard {}",
+                                                       report == stdout ? "output" : "error")});
+  }
   write_reports(targets, record);
   print({record.diagnostics.begin() + static_cast<std::ptrdiff_t>(findings), record.diagnostics.end()},
         colour_of_errors);
-  print(report, terminal_footer(record, style));
   return record.exit_code;
 }
 
 void record_invalid_command_line(const CommandLine& line, const std::vector<Diagnostic>& diagnostics) {
-  const auto value_after = [&line](std::string_view option) -> std::optional<ReportTarget> {
-    for (std::size_t i = 0; i < line.words.size(); ++i) {
+  constexpr std::array takes_value{"--config", "--set",   "--only", "--from",  "--to",         "--skip",
+                                   "--json",   "--junit", "--dump", "--color", "--plugin-path"};
+  // The line could not be parsed: a report is written only where its name is beyond doubt, never over another argument.
+  const auto value_after = [&](std::string_view option) -> std::optional<ReportTarget> {
+    const auto target = [&line](const std::string& value) -> std::optional<ReportTarget> {
+      const bool is_name = value == "-" || (!value.empty() && !value.starts_with('-'));
+      if (!is_name || std::ranges::count(line.words, value) > 1) return std::nullopt;
+      return ReportTarget(value);
+    };
+    for (std::size_t i = 0; i < line.words.size() && line.words[i] != "--"; ++i) {
       const auto& word = line.words[i];
-      if (word == option && i + 1 < line.words.size()) return ReportTarget(line.words[i + 1]);
-      if (word.starts_with(std::string(option) + "=")) return ReportTarget(word.substr(option.size() + 1));
+      if (word == option && i + 1 < line.words.size()) return target(line.words[i + 1]);
+      if (word.starts_with(std::string(option) + "=")) return target(word.substr(option.size() + 1));
+      if (std::ranges::count(takes_value, word) > 0) ++i;
     }
     return std::nullopt;
   };

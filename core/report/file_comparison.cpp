@@ -16,6 +16,12 @@ std::ptrdiff_t count(const FileComparison& comparison, Verdict verdict) {
                        [verdict](const CheckResult& result) { return result.verdict == verdict; });
 }
 
+/// Of a tensor without elements; any other tensor that was not compared (its metric is undefined) has failed.
+bool is_empty(const CheckResult& result) { return result.verdict == Verdict::vacuous && !result.ladder; }
+bool has_failed(const CheckResult& result) {
+  return result.verdict == Verdict::fail || (result.verdict == Verdict::vacuous && !is_empty(result));
+}
+
 bool compared_something(const FileComparison& comparison) {
   return count(comparison, Verdict::vacuous) < std::ssize(comparison.results);
 }
@@ -28,8 +34,8 @@ std::string line(std::string_view word, std::string_view colour, std::string_vie
 }
 
 std::string line(const CheckResult& result, std::size_t width, const TerminalStyle& style) {
-  const bool failed = result.verdict == Verdict::fail;
-  const bool vacuous = result.verdict == Verdict::vacuous;
+  const bool failed = has_failed(result);
+  const bool vacuous = is_empty(result);
   if (style.detail == Detail::quiet && !failed && !vacuous) return {};
   const auto lines = check_lines(result, style.detail == Detail::verbose);
   auto text = line(failed    ? "FAIL"
@@ -47,8 +53,8 @@ std::string line(const CheckResult& result, std::size_t width, const TerminalSty
 }  // namespace
 
 bool passes(const FileComparison& comparison) {
-  return compared_something(comparison) && count(comparison, Verdict::fail) == 0 && comparison.only_expected.empty() &&
-         comparison.only_actual.empty();
+  return compared_something(comparison) && std::ranges::none_of(comparison.results, has_failed) &&
+         comparison.only_expected.empty() && comparison.only_actual.empty();
 }
 
 std::string file_comparison_text(const FileComparison& comparison, const TerminalStyle& style) {
@@ -77,9 +83,9 @@ std::string file_comparison_text(const FileComparison& comparison, const Termina
   const auto add = [&parts](std::string_view name, std::ptrdiff_t n) {
     if (n > 0) parts.push_back(fmt::format("{}: {}", name, grouped(n)));
   };
-  add("failed", count(comparison, Verdict::fail));
+  add("failed", std::ranges::count_if(comparison.results, has_failed));
   add("missing", std::ssize(comparison.only_expected) + std::ssize(comparison.only_actual));
-  add("empty", count(comparison, Verdict::vacuous));
+  add("empty", std::ranges::count_if(comparison.results, is_empty));
   add("passed", count(comparison, Verdict::pass));
   if (!parts.empty())
     text += painted(fmt::format("{}", fmt::join(parts, " · ")), passes(comparison) ? palette::good : palette::bad,

@@ -32,7 +32,10 @@ class LOCKSTEP_API IncrementalRecord final : public RunObserver {
   explicit IncrementalRecord(ReportTarget target) : target_(std::move(target)) {}
 
   void run_started(const RunRecord& record) override { update(record); }
-  void step_finished(const RunRecord& record, std::size_t) override { update(record); }
+  /// A step that did not run changes nothing that a reader waits for; after Ctrl-C there may be thousands of them.
+  void step_finished(const RunRecord& record, std::size_t step) override {
+    if (record.steps[step].status != StepStatus::skipped) update(record);
+  }
   /// The last word. A diagnostic if it cannot be written.
   [[nodiscard]] std::optional<Diagnostic> finish(const RunRecord& record) const;
 

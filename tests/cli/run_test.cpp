@@ -175,3 +175,40 @@ TEST_CASE("--dump writes each step's tensors") {
             {"compare", b, scratch.file("dump/compare.safetensors"), "--metric", "bits", "--map", "numbers=result"})
             .code == 0);
 }
+
+TEST_CASE("a report that standard output does not take is in the record too") {
+  const cli::Scratch scratch;
+  auto options = cli::options();
+  options.output_file = "/dev/full";
+  const auto record = scratch.file("record.json");
+  CHECK(process::run(cli::words({"run", "pipelines/pass.toml", "--json", record}), options).code == 4);
+  const auto written = json::parse(cli::content(record));
+  CHECK(written.at("exit_code") == 4);
+  CHECK(written.at("verdict") == "error");
+  CHECK(written.at("diagnostics").at(0).at("code") == "R001");
+}
+
+TEST_CASE("no report overwrites the pipeline or another report, whatever the spelling of its name") {
+  const cli::Scratch scratch;
+  const auto pipeline = scratch.file("p.toml");
+  std::filesystem::copy_file(cli::folder / "pipelines/pass.toml", pipeline);
+  const auto before = cli::content(pipeline);
+  CHECK(cli::lockstep({"run", pipeline, "--json", scratch.file("./p.toml")}).code == 2);
+  CHECK(cli::content(pipeline) == before);
+  CHECK(cli::lockstep({"run", pipeline, "--json", scratch.file("x"), "--junit", scratch.file("./x")}).code == 2);
+}
+
+TEST_CASE("an invalid command line writes a record only to a name that is beyond doubt") {
+  const auto files_after = [](std::vector<std::string> words) {
+    const cli::Scratch scratch;
+    auto options = cli::options();
+    options.folder = scratch.file("");
+    words.insert(words.begin(), {"run", (cli::folder / "pipelines/pass.toml").string()});
+    CHECK(process::run(cli::words(words), options).code == 2);
+    return std::distance(std::filesystem::directory_iterator(options.folder), {});
+  };
+  CHECK(files_after({"--bogus", "--json", "--quiet"}) == 0);
+  CHECK(files_after({"--bogus", "--set", "--json", "foo"}) == 0);
+  CHECK(files_after({"--bogus", "--", "--json", "foo"}) == 0);
+  CHECK(files_after({"--json", "x.json", "--bogus"}) == 1);
+}
