@@ -26,8 +26,9 @@ std::string config_error(const std::string& pointer, const json& value) {
 void collect_pointers(const json& value, const std::string& prefix, std::vector<std::string>& pointers) {
   if (!value.is_object()) return;
   for (const auto& [key, member] : value.items()) {
-    pointers.push_back(prefix + "/" + key);
-    collect_pointers(member, pointers.back(), pointers);
+    const auto pointer = prefix + "/" + key;  // a copy: `pointers` moves its elements as it grows
+    pointers.push_back(pointer);
+    collect_pointers(member, pointer, pointers);
   }
 }
 
