@@ -13,7 +13,7 @@ namespace lockstep::numeric {
 namespace {
 
 namespace baseline {
-constexpr int kWide = 16;
+constexpr int wide = 16;
 #include "check/block_formats.inc"
 }  // namespace baseline
 
@@ -25,7 +25,7 @@ constexpr int kWide = 16;
 #pragma GCC target("avx2")
 #endif
 namespace avx2 {
-constexpr int kWide = 32;
+constexpr int wide = 32;
 #include "check/block_formats.inc"
 }  // namespace avx2
 #if defined(__clang__)
@@ -37,7 +37,7 @@ constexpr int kWide = 32;
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512")
 #endif
 namespace avx512 {
-constexpr int kWide = 64;
+constexpr int wide = 64;
 #include "check/block_formats.inc"
 }  // namespace avx512
 #if defined(__clang__)

@@ -25,7 +25,7 @@ struct BlockCounts {
 
 enum class BlockKind { equal, finite, other };
 
-/// The vector code of one floating format and one instruction set. `n` is a multiple of 8 and at most kBlock.
+/// The vector code of one floating format and one instruction set. `n` is a multiple of 8 and at most block_size.
 struct BlockKernels {
   /// equal: same bits, all finite. finite: all finite. other: a NaN or an infinity.
   BlockKind (*classify)(const std::byte* expected, const std::byte* actual, std::int64_t n);

@@ -273,10 +273,10 @@ class Comparison {
 
   /// The first row that disagrees, and what each side has on top.
   [[nodiscard]] CheckResult::Worst worst_top_row() const {
-    constexpr std::int64_t kShown = 16;
+    constexpr std::int64_t most_shown = 16;
     const numeric::Rows rows(sides_.sizes);
     const std::int64_t k =
-        criterion_.metric == Metric::top1 ? 1 : std::min(kShown, static_cast<std::int64_t>(*criterion_.bound.k));
+        criterion_.metric == Metric::top1 ? 1 : std::min(most_shown, static_cast<std::int64_t>(*criterion_.bound.k));
     const auto columns = [&](const numeric::Elements& side) -> Value {
       const auto top = numeric::top_columns(side, rows, measure_.differing_row, k);
       if (criterion_.metric == Metric::top1) return top.front();

@@ -77,8 +77,8 @@ class Scan {
     Differences out;
     Scratch scratch_e;
     Scratch scratch_a;
-    for (std::int64_t first = begin; first < end; first += kBlock) {
-      const std::int64_t n = std::min(kBlock, end - first);
+    for (std::int64_t first = begin; first < end; first += block_size) {
+      const std::int64_t n = std::min(block_size, end - first);
       const std::byte* e = expected_.read(first, n, scratch_e);
       const std::byte* a = actual_.read(first, n, scratch_a);
       out.count += n;
@@ -161,10 +161,10 @@ void Differences::merge(const Differences& later) {
 }
 
 Spans::Spans(std::int64_t n) : elements(n) {
-  constexpr std::int64_t kMostSpans = 1024;
-  constexpr std::int64_t kFewestBlocks = 8;
-  const std::int64_t blocks = (n + kBlock - 1) / kBlock;
-  length = kBlock * std::max(kFewestBlocks, (blocks + kMostSpans - 1) / kMostSpans);
+  constexpr std::int64_t most_spans = 1024;
+  constexpr std::int64_t fewest_blocks = 8;
+  const std::int64_t blocks = (n + block_size - 1) / block_size;
+  length = block_size * std::max(fewest_blocks, (blocks + most_spans - 1) / most_spans);
   count = (n + length - 1) / length;
 }
 

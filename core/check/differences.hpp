@@ -49,7 +49,7 @@ struct Differences {
 struct Spans {
   explicit Spans(std::int64_t elements);
   std::int64_t elements;
-  std::int64_t length;  ///< elements of each span but the last; a multiple of kBlock
+  std::int64_t length;  ///< elements of each span but the last; a multiple of block_size
   std::int64_t count;
   [[nodiscard]] std::int64_t begin(std::int64_t span) const { return span * length; }
   [[nodiscard]] std::int64_t end(std::int64_t span) const { return std::min(elements, (span + 1) * length); }

@@ -43,19 +43,19 @@ struct Closeness {
 };
 
 inline Closeness closeness(double difference, double allowed) noexcept {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  if (!std::isfinite(difference) || std::isnan(allowed)) return {false, kInf};
+  constexpr double positive_infinity = std::numeric_limits<double>::infinity();
+  if (!std::isfinite(difference) || std::isnan(allowed)) return {false, positive_infinity};
   if (allowed > 0) return {difference <= allowed, difference / allowed};
-  return difference <= allowed ? Closeness{true, 0} : Closeness{false, kInf};
+  return difference <= allowed ? Closeness{true, 0} : Closeness{false, positive_infinity};
 }
 
 /// Distance of two floats of one format on a line in order of value, where -0 and +0 share a place.
 template <class Bits>
 constexpr std::uint64_t places_between(Bits e, Bits a) noexcept {
-  constexpr Bits kMagnitude = static_cast<Bits>(std::numeric_limits<Bits>::max() >> 1);
-  const std::uint64_t size_e = e & kMagnitude;
-  const std::uint64_t size_a = a & kMagnitude;
-  if (((e ^ a) & static_cast<Bits>(~kMagnitude)) != 0) return size_e + size_a;
+  constexpr Bits magnitude_mask = static_cast<Bits>(std::numeric_limits<Bits>::max() >> 1);
+  const std::uint64_t size_e = e & magnitude_mask;
+  const std::uint64_t size_a = a & magnitude_mask;
+  if (((e ^ a) & static_cast<Bits>(~magnitude_mask)) != 0) return size_e + size_a;
   return size_e > size_a ? size_e - size_a : size_a - size_e;
 }
 
@@ -64,13 +64,13 @@ template <class Format>
 struct FloatElement {
   using Bits = typename Format::Bits;
   using Compute = typename Format::Compute;
-  static constexpr bool kFloating = true;
+  static constexpr bool floating = true;
 
   static Bits magnitude(Bits bits) noexcept {
     return static_cast<Bits>(bits & (std::numeric_limits<Bits>::max() >> 1));
   }
-  static bool finite(Bits bits) noexcept { return magnitude(bits) < Format::kInfinity; }
-  static bool nan(Bits bits) noexcept { return magnitude(bits) > Format::kInfinity; }
+  static bool finite(Bits bits) noexcept { return magnitude(bits) < Format::infinity_bits; }
+  static bool nan(Bits bits) noexcept { return magnitude(bits) > Format::infinity_bits; }
   static double value(Bits bits) noexcept { return static_cast<double>(Format::decode(bits)); }
   static bool equal(Bits e, Bits a) noexcept { return Format::decode(e) == Format::decode(a); }
   static double distance(Bits e, Bits a) noexcept { return std::fabs(value(a) - value(e)); }
@@ -89,13 +89,13 @@ struct FloatElement {
 template <DType dtype>
 struct Float8Element {
   using Bits = std::uint8_t;
-  static constexpr bool kFloating = true;
-  static constexpr const std::array<float, 256>& kValues = kFloat8Values<dtype>;
+  static constexpr bool floating = true;
+  static constexpr const std::array<float, 256>& value_count = float8_values<dtype>;
 
-  static bool finite(Bits bits) noexcept { return std::isfinite(kValues[bits]); }
-  static bool nan(Bits bits) noexcept { return std::isnan(kValues[bits]); }
-  static double value(Bits bits) noexcept { return static_cast<double>(kValues[bits]); }
-  static bool equal(Bits e, Bits a) noexcept { return kValues[e] == kValues[a]; }
+  static bool finite(Bits bits) noexcept { return std::isfinite(value_count[bits]); }
+  static bool nan(Bits bits) noexcept { return std::isnan(value_count[bits]); }
+  static double value(Bits bits) noexcept { return static_cast<double>(value_count[bits]); }
+  static bool equal(Bits e, Bits a) noexcept { return value_count[e] == value_count[a]; }
   static double distance(Bits e, Bits a) noexcept { return std::fabs(value(a) - value(e)); }
   static std::uint64_t ulp(Bits e, Bits a) noexcept {
     if constexpr (dtype == DType::float8_e8m0fnu) return e > a ? e - a : a - e;  // no sign bit
@@ -109,7 +109,7 @@ struct Float8Element {
 template <class T>
 struct IntegerElement {
   using Bits = T;
-  static constexpr bool kFloating = false;
+  static constexpr bool floating = false;
 
   static bool finite(T) noexcept { return true; }
   static bool nan(T) noexcept { return false; }
@@ -133,7 +133,7 @@ struct IntegerElement {
 struct BoolElement {
   using Bits = std::uint8_t;
   using Integer = IntegerElement<std::uint8_t>;
-  static constexpr bool kFloating = false;
+  static constexpr bool floating = false;
 
   static Bits truth(Bits bits) noexcept { return bits != 0 ? 1 : 0; }
   static bool finite(Bits) noexcept { return true; }

@@ -10,11 +10,11 @@ namespace lockstep::numeric {
 
 /// Elements that are read, decoded and compared at a time: a multiple of every vector length, small enough for the
 /// first-level cache even as doubles.
-inline constexpr std::int64_t kBlock = 2048;
+inline constexpr std::int64_t block_size = 2048;
 
 /// Room for one block of any dtype.
 struct alignas(64) Scratch {
-  std::byte bytes[kBlock * 8];
+  std::byte bytes[block_size * 8];
 };
 
 /// A tensor as a row-major sequence of raw elements. Dense data is read in place; strided data is gathered block by
@@ -25,7 +25,7 @@ class Elements {
 
   [[nodiscard]] std::int64_t count() const noexcept { return count_; }
   [[nodiscard]] DType dtype() const noexcept { return dtype_; }
-  /// Elements [first, first + n), n <= kBlock: a pointer into the tensor, or into `scratch` after filling it. Not
+  /// Elements [first, first + n), n <= block_size: a pointer into the tensor, or into `scratch` after filling it. Not
   /// necessarily aligned to the element size.
   const std::byte* read(std::int64_t first, std::int64_t n, Scratch& scratch) const;
 

@@ -9,8 +9,8 @@
 namespace lockstep::numeric {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double positive_infinity = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 Measure undefined(std::string reason) {
   Measure result;
@@ -26,12 +26,12 @@ Measure of(double value) {
 
 /// A measure of single differences: NaN and infinity spread as they would in arithmetic.
 Measure spread(double finite_value, const Differences& d) {
-  if (d.nan > 0) return of(kNaN);
-  return of(d.unequal_infinite > 0 ? kInf : finite_value);
+  if (d.nan > 0) return of(not_a_number);
+  return of(d.unequal_infinite > 0 ? positive_infinity : finite_value);
 }
 
 Measure close_ratio(const Differences& d) {
-  if (d.nan + d.unequal_infinite > 0) return of(kInf);
+  if (d.nan + d.unequal_infinite > 0) return of(positive_infinity);
   // The quotient of two neighbouring doubles may round to 1; pass is exactly value <= 1.
   if (d.not_close > 0) return of(std::max(d.max_ratio.value, std::nextafter(1.0, 2.0)));
   return of(std::min(d.max_ratio.value, 1.0));
@@ -42,7 +42,7 @@ Peak<double> largest_difference(const Moments& m, const Differences& d) { return
 
 Measure norm_wise(const Sides& sides, const Differences& d) {
   if (d.nan > 0) return undefined("a value is NaN");
-  if (d.unequal_infinite > 0) return of(kInf);
+  if (d.unequal_infinite > 0) return of(positive_infinity);
   const Moments m = find_moments(sides.expected, sides.actual, true);
   Measure result;
   result.exempt = m.exempt;
@@ -57,7 +57,7 @@ Measure norm_wise(const Sides& sides, const Differences& d) {
 Measure peir(const Sides& sides, const Differences& d) {
   if (d.nan > 0) return undefined("a value is NaN");
   if (d.non_finite_expected > 0) return undefined("the expected side holds an infinity");
-  if (d.non_finite_actual > 0) return of(kInf);
+  if (d.non_finite_actual > 0) return of(positive_infinity);
   const Moments m = find_moments(sides.expected, sides.actual, true);
   Measure result;
   result.exempt = m.exempt;
@@ -78,8 +78,8 @@ Measure peir(const Sides& sides, const Differences& d) {
 Measure sqnr(const Sides& sides, const Differences& d) {
   if (d.nan > 0) return undefined("a value is NaN");
   if (d.non_finite_expected > 0) return undefined("the expected side holds an infinity");
-  if (d.non_finite_actual > 0) return of(-kInf);
-  if (d.sum_squares == 0 && d.values_differ == 0) return of(kInf);
+  if (d.non_finite_actual > 0) return of(-positive_infinity);
+  if (d.sum_squares == 0 && d.values_differ == 0) return of(positive_infinity);
   const double signal = find_moments(sides.expected, sides.actual, false).squares_expected;
   if (!std::isfinite(signal) || !std::isfinite(d.sum_squares)) return undefined("the sum of squares overflows");
   if (d.sum_squares == 0) return undefined("the sum of squares underflows");

@@ -23,10 +23,10 @@ struct Lanes {
 template <class F>
 void for_blocks(const Elements& expected, const Elements& actual, std::int64_t begin, std::int64_t end, F&& f) {
   Scratch scratch;
-  alignas(64) double e[kBlock];
-  alignas(64) double a[kBlock];
-  for (std::int64_t first = begin; first < end; first += kBlock) {
-    const std::int64_t n = std::min(kBlock, end - first);
+  alignas(64) double e[block_size];
+  alignas(64) double a[block_size];
+  for (std::int64_t first = begin; first < end; first += block_size) {
+    const std::int64_t n = std::min(block_size, end - first);
     decode(expected.dtype(), expected.read(first, n, scratch), n, e);
     decode(actual.dtype(), actual.read(first, n, scratch), n, a);
     f(e, a, n);
@@ -89,7 +89,7 @@ double fill_threshold(DType dtype) noexcept {
     case DType::bfloat16:
     case DType::float32:
     case DType::float64:
-      return static_cast<double>(BFloat16::decode(BFloat16::kInfinity - 1));
+      return static_cast<double>(BFloat16::decode(BFloat16::infinity_bits - 1));
     default:
       return std::numeric_limits<double>::infinity();
   }

@@ -7,7 +7,7 @@
 
 namespace lockstep::numeric {
 
-/// Values as doubles, whatever the dtype; `n` <= kBlock.
+/// Values as doubles, whatever the dtype; `n` <= block_size.
 void decode(DType dtype, const std::byte* raw, std::int64_t n, double* out);
 
 /// Mask fills: a magnitude from which on a value stands for "masked" and not for a quantity. The largest finite

@@ -48,8 +48,8 @@ void for_pairs(const Elements& expected, const Elements& actual, std::int64_t be
     using Bits = typename Element::Bits;
     Scratch scratch_e;
     Scratch scratch_a;
-    for (std::int64_t first = begin; first < end; first += kBlock) {
-      const std::int64_t n = std::min(kBlock, end - first);
+    for (std::int64_t first = begin; first < end; first += block_size) {
+      const std::int64_t n = std::min(block_size, end - first);
       const std::byte* raw_e = expected.read(first, n, scratch_e);
       const std::byte* raw_a = actual.read(first, n, scratch_a);
       for (std::int64_t i = 0; i < n; ++i) {
@@ -98,7 +98,7 @@ Value value_at(const Elements& elements, std::int64_t flat) {
     std::memcpy(&bits, raw, sizeof bits);
     if constexpr (std::is_same_v<Element, BoolElement>) {
       return Value(BoolElement::truth(bits) != 0);
-    } else if constexpr (Element::kFloating) {
+    } else if constexpr (Element::floating) {
       return Value(Element::value(bits));
     } else {
       if (std::in_range<std::int64_t>(bits)) return Value(static_cast<std::int64_t>(bits));

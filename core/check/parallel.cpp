@@ -56,8 +56,8 @@ void parallel_for(std::int64_t count, std::int64_t elements, const std::function
 
   {
     std::vector<std::jthread> helpers;
-    constexpr std::int64_t kSmall = 1 << 16;  // some 50 us of work, as long as a thread takes to start
-    const auto wanted = elements < kSmall ? 0 : std::min<std::int64_t>(check_threads(), count) - 1;
+    constexpr std::int64_t small_size = 1 << 16;  // some 50 us of work, as long as a thread takes to start
+    const auto wanted = elements < small_size ? 0 : std::min<std::int64_t>(check_threads(), count) - 1;
     try {
       for (std::int64_t i = 0; i < wanted; ++i) helpers.emplace_back(work);
     } catch (const std::system_error&) {

@@ -10,7 +10,7 @@
 namespace lockstep::numeric {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double positive_infinity = std::numeric_limits<double>::infinity();
 
 /// Rows in at most 1024 consecutive groups; depends on the number of rows only.
 struct Groups {
@@ -32,10 +32,10 @@ struct Groups {
 template <class F>
 void for_row_blocks(const Elements& expected, const Elements& actual, const Rows& rows, std::int64_t row, F&& f) {
   Scratch scratch;
-  alignas(64) double e[kBlock];
-  alignas(64) double a[kBlock];
-  for (std::int64_t column = 0; column < rows.length; column += kBlock) {
-    const std::int64_t n = std::min(kBlock, rows.length - column);
+  alignas(64) double e[block_size];
+  alignas(64) double a[block_size];
+  for (std::int64_t column = 0; column < rows.length; column += block_size) {
+    const std::int64_t n = std::min(block_size, rows.length - column);
     const std::int64_t first = row * rows.length + column;
     decode(expected.dtype(), expected.read(first, n, scratch), n, e);
     decode(actual.dtype(), actual.read(first, n, scratch), n, a);
@@ -44,7 +44,7 @@ void for_row_blocks(const Elements& expected, const Elements& actual, const Rows
 }
 
 struct Softmax {
-  double largest = -kInf;
+  double largest = -positive_infinity;
   double log_sum = 0;
   [[nodiscard]] double log_probability(double logit) const { return logit - largest - log_sum; }
 };
@@ -164,8 +164,8 @@ TopAgreement compare_row(const Elements& expected, const Elements& actual, const
   Largest largest_a(k + 1);
   std::int64_t first_e = 0;
   std::int64_t first_a = 0;
-  double best_e = -kInf;
-  double best_a = -kInf;
+  double best_e = -positive_infinity;
+  double best_a = -positive_infinity;
   for_row_blocks(expected, actual, rows, row,
                  [&](std::int64_t column, const double* e, const double* a, std::int64_t n) {
                    for (std::int64_t i = 0; i < n; ++i) {
@@ -210,7 +210,7 @@ double cosine_of(double dot, double squares_expected, double squares_actual) {
 
 WorstRow smallest_row_cosine(const Elements& expected, const Elements& actual, const Rows& rows) {
   const Groups groups(rows.count);
-  std::vector<WorstRow> parts(static_cast<std::size_t>(groups.count), WorstRow{kInf, 0});
+  std::vector<WorstRow> parts(static_cast<std::size_t>(groups.count), WorstRow{positive_infinity, 0});
   parallel_for(groups.count, expected.count(), [&](std::int64_t group) {
     WorstRow& worst = parts[static_cast<std::size_t>(group)];
     groups.for_rows(group, [&](std::int64_t row) {
@@ -228,7 +228,7 @@ WorstRow smallest_row_cosine(const Elements& expected, const Elements& actual, c
       if (value < worst.value) worst = {value, row};
     });
   });
-  WorstRow all{kInf, 0};
+  WorstRow all{positive_infinity, 0};
   for (const WorstRow& part : parts) {
     if (part.value < all.value) all = part;
   }

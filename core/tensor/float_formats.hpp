@@ -11,12 +11,13 @@
 namespace lockstep {
 
 /// The 16, 32 and 64 bit formats: storage bits, the type that PyTorch computes in, decoding, and rounding back to the
-/// format (to nearest, ties to even; the result stays in the compute type). `kInfinity` is the magnitude of infinity.
+/// format (to nearest, ties to even; the result stays in the compute type). `infinity_bits` is the magnitude of
+/// infinity.
 struct BFloat16 {
   using Bits = std::uint16_t;
   using Compute = float;
-  static constexpr DType kDType = DType::bfloat16;
-  static constexpr Bits kInfinity = 0x7f80;
+  static constexpr DType storage_dtype = DType::bfloat16;
+  static constexpr Bits infinity_bits = 0x7f80;
 
   static Compute decode(Bits bits) noexcept { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
   static Compute round(Compute value) noexcept {
@@ -29,13 +30,13 @@ struct BFloat16 {
 struct Float16 {
   using Bits = std::uint16_t;
   using Compute = float;
-  static constexpr DType kDType = DType::float16;
-  static constexpr Bits kInfinity = 0x7c00;
+  static constexpr DType storage_dtype = DType::float16;
+  static constexpr Bits infinity_bits = 0x7c00;
 
   static Compute decode(Bits bits) noexcept {
     const std::uint32_t sign = (bits & 0x8000U) << 16;
     const std::uint32_t magnitude = bits & 0x7fffU;
-    if (magnitude >= kInfinity) return std::bit_cast<float>(sign | 0x7f800000U | ((magnitude & 0x3ffU) << 13));
+    if (magnitude >= infinity_bits) return std::bit_cast<float>(sign | 0x7f800000U | ((magnitude & 0x3ffU) << 13));
     const float value = magnitude < 0x400U ? static_cast<float>(magnitude) * 0x1p-24F
                                            : std::bit_cast<float>((magnitude << 13) + (112U << 23));
     return sign != 0 ? -value : value;
@@ -53,8 +54,8 @@ struct Float16 {
 struct Float32 {
   using Bits = std::uint32_t;
   using Compute = float;
-  static constexpr DType kDType = DType::float32;
-  static constexpr Bits kInfinity = 0x7f800000;
+  static constexpr DType storage_dtype = DType::float32;
+  static constexpr Bits infinity_bits = 0x7f800000;
   static Compute decode(Bits bits) noexcept { return std::bit_cast<float>(bits); }
   static Compute round(Compute value) noexcept { return value; }
 };
@@ -62,8 +63,8 @@ struct Float32 {
 struct Float64 {
   using Bits = std::uint64_t;
   using Compute = double;
-  static constexpr DType kDType = DType::float64;
-  static constexpr Bits kInfinity = 0x7ff0000000000000;
+  static constexpr DType storage_dtype = DType::float64;
+  static constexpr Bits infinity_bits = 0x7ff0000000000000;
   static Compute decode(Bits bits) noexcept { return std::bit_cast<double>(bits); }
   static Compute round(Compute value) noexcept { return value; }
 };
@@ -85,22 +86,22 @@ constexpr float small_float(unsigned bits, int mantissa_bits, int bias) {
 }
 
 constexpr float decode_float8(DType dtype, unsigned bits) {
-  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+  constexpr float positive_infinity = std::numeric_limits<float>::infinity();
   const unsigned magnitude = bits & 0x7fU;
   switch (dtype) {
     case DType::float8_e4m3fn:
-      return magnitude == 0x7fU ? kNaN : small_float(bits, 3, 7);
+      return magnitude == 0x7fU ? not_a_number : small_float(bits, 3, 7);
     case DType::float8_e5m2:
-      if (magnitude > 0x7cU) return kNaN;
-      if (magnitude == 0x7cU) return (bits & 0x80U) != 0 ? -kInf : kInf;
+      if (magnitude > 0x7cU) return not_a_number;
+      if (magnitude == 0x7cU) return (bits & 0x80U) != 0 ? -positive_infinity : positive_infinity;
       return small_float(bits, 2, 15);
     case DType::float8_e4m3fnuz:
-      return bits == 0x80U ? kNaN : small_float(bits, 3, 8);
+      return bits == 0x80U ? not_a_number : small_float(bits, 3, 8);
     case DType::float8_e5m2fnuz:
-      return bits == 0x80U ? kNaN : small_float(bits, 2, 16);
+      return bits == 0x80U ? not_a_number : small_float(bits, 2, 16);
     default:
-      return bits == 0xffU ? kNaN : power_of_two(static_cast<int>(bits) - 127);  // float8_e8m0fnu: 2^-127 up
+      return bits == 0xffU ? not_a_number : power_of_two(static_cast<int>(bits) - 127);  // float8_e8m0fnu: 2^-127 up
   }
 }
 
@@ -108,7 +109,7 @@ constexpr float decode_float8(DType dtype, unsigned bits) {
 
 /// All 256 values of a float8 format (OCP "fn" and "e5m2", Graphcore/AMD "fnuz", OCP MX "e8m0"), as PyTorch decodes it.
 template <DType dtype>
-inline constexpr std::array<float, 256> kFloat8Values = [] {
+inline constexpr std::array<float, 256> float8_values = [] {
   std::array<float, 256> values{};
   for (unsigned bits = 0; bits < values.size(); ++bits) values[bits] = detail::decode_float8(dtype, bits);
   return values;

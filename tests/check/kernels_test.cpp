@@ -23,7 +23,7 @@ std::vector<typename Format::Bits> all_magnitudes(std::uint64_t seed, std::size_
   for (std::size_t i = 0; i < n; ++i) {
     auto bits = static_cast<Bits>(generator::mix(i, seed));  // any finite pattern: subnormals, zeros, the largest
     constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
-    const Bits magnitude = static_cast<Bits>(bits & static_cast<Bits>(~kSign)) % Format::kInfinity;
+    const Bits magnitude = static_cast<Bits>(bits & static_cast<Bits>(~kSign)) % Format::infinity_bits;
     out[i] = static_cast<Bits>((bits & kSign) | magnitude);
   }
   return out;
@@ -54,11 +54,11 @@ std::vector<Bits> perturbed(const std::vector<Bits>& e, const std::vector<Bits>&
 template <class Format>
 void compare_with_rules(const char* set, const Tolerance& tolerance) {
   using Element = FloatElement<Format>;
-  const BlockKernels* kernels = block_kernels(Format::kDType, set);
+  const BlockKernels* kernels = block_kernels(Format::storage_dtype, set);
   if (kernels == nullptr) return;  // not on this processor
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const auto e = all_magnitudes<Format>(seed, kBlock);
-    const auto a = perturbed(e, all_magnitudes<Format>(seed + 1000, kBlock));
+    const auto e = all_magnitudes<Format>(seed, block_size);
+    const auto a = perturbed(e, all_magnitudes<Format>(seed + 1000, block_size));
     std::int64_t bits_differ = 0;
     std::int64_t values_differ = 0;
     std::int64_t not_close = 0;
@@ -78,8 +78,8 @@ void compare_with_rules(const char* set, const Tolerance& tolerance) {
     const auto* raw_e = reinterpret_cast<const std::byte*>(e.data());
     const auto* raw_a = reinterpret_cast<const std::byte*>(a.data());
     BlockMaxima maxima;
-    const BlockCounts counts = kernels->differences(raw_e, raw_a, kBlock, tolerance.rtol, tolerance.atol, maxima);
-    INFO(set << " " << name_of(Format::kDType) << " rtol " << tolerance.rtol << " atol " << tolerance.atol);
+    const BlockCounts counts = kernels->differences(raw_e, raw_a, block_size, tolerance.rtol, tolerance.atol, maxima);
+    INFO(set << " " << name_of(Format::storage_dtype) << " rtol " << tolerance.rtol << " atol " << tolerance.atol);
     CHECK(counts.bits_differ == bits_differ);
     CHECK(counts.values_differ == values_differ);
     CHECK(counts.not_close == not_close);
@@ -90,15 +90,15 @@ void compare_with_rules(const char* set, const Tolerance& tolerance) {
 
     // Every instruction set adds in the same order.
     BlockMaxima again;
-    const BlockCounts baseline = block_kernels(Format::kDType, "baseline")
-                                     ->differences(raw_e, raw_a, kBlock, tolerance.rtol, tolerance.atol, again);
+    const BlockCounts baseline = block_kernels(Format::storage_dtype, "baseline")
+                                     ->differences(raw_e, raw_a, block_size, tolerance.rtol, tolerance.atol, again);
     CHECK(std::memcmp(&counts.sum_abs, &baseline.sum_abs, sizeof(double)) == 0);
     CHECK(std::memcmp(&counts.sum_squares, &baseline.sum_squares, sizeof(double)) == 0);
 
     // A running maximum is raised or left alone, whatever it was: one place below, equal, above.
     for (const double start : {std::nextafter(expected.ratio, 0.0), expected.ratio, expected.ratio * 2}) {
       BlockMaxima running{.rel = start * 1e-3, .ratio = start};
-      (void)kernels->differences(raw_e, raw_a, kBlock, tolerance.rtol, tolerance.atol, running);
+      (void)kernels->differences(raw_e, raw_a, block_size, tolerance.rtol, tolerance.atol, running);
       CHECK(running.ratio == std::max(start, expected.ratio));
       CHECK(running.rel == std::max(start * 1e-3, expected.rel));
     }
@@ -108,19 +108,19 @@ void compare_with_rules(const char* set, const Tolerance& tolerance) {
 template <class Format>
 void classify_with_rules(const char* set) {
   using Bits = typename Format::Bits;
-  const BlockKernels* kernels = block_kernels(Format::kDType, set);
+  const BlockKernels* kernels = block_kernels(Format::storage_dtype, set);
   if (kernels == nullptr) return;
-  const auto e = all_magnitudes<Format>(3, kBlock);
+  const auto e = all_magnitudes<Format>(3, block_size);
   const auto kind = [&](const std::vector<Bits>& x, const std::vector<Bits>& y) {
     return kernels->classify(reinterpret_cast<const std::byte*>(x.data()), reinterpret_cast<const std::byte*>(y.data()),
-                             kBlock);
+                             block_size);
   };
   CHECK(kind(e, e) == BlockKind::equal);
   for (const std::size_t at : {0U, 7U, 8U, 1023U, 2047U}) {
     auto a = e;
     a[at] = static_cast<Bits>(a[at] ^ 1U);
     CHECK(kind(e, a) == BlockKind::finite);
-    for (const Bits special : {Format::kInfinity, static_cast<Bits>(Format::kInfinity + 1)}) {
+    for (const Bits special : {Format::infinity_bits, static_cast<Bits>(Format::infinity_bits + 1)}) {
       for (const Bits sign : {Bits{0}, static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1))}) {
         a[at] = special | sign;
         CHECK(kind(e, a) == BlockKind::other);
@@ -135,7 +135,7 @@ template <class Format>
 void check_format() {
   for (const char* set : {"baseline", "avx2", "avx512"}) {
     classify_with_rules<Format>(set);
-    const Tolerance standard = default_tolerance(Format::kDType);
+    const Tolerance standard = default_tolerance(Format::storage_dtype);
     for (const Tolerance& tolerance :
          {standard, Tolerance{0.3, 0.0}, Tolerance{0.0, 1.0}, Tolerance{0.0, 1e300}, Tolerance{1e-30, 1e-42}}) {
       compare_with_rules<Format>(set, tolerance);

@@ -9,24 +9,24 @@ using namespace lockstep;
 
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float positive_infinity = std::numeric_limits<float>::infinity();
 
 /// Every finite value is its own rounding, and what lies half-way between two neighbours goes to the even one.
 template <class Format>
 void check_rounding() {
-  for (std::uint32_t bits = 0; bits < Format::kInfinity; ++bits) {
+  for (std::uint32_t bits = 0; bits < Format::infinity_bits; ++bits) {
     const auto low = static_cast<std::uint16_t>(bits);
     const float value = Format::decode(low);
     REQUIRE(Format::round(value) == value);
     REQUIRE(Format::round(-value) == -value);
-    if (bits + 1 == Format::kInfinity) continue;
+    if (bits + 1 == Format::infinity_bits) continue;
     const float next = Format::decode(static_cast<std::uint16_t>(bits + 1));
     REQUIRE(next > value);
     const float half = static_cast<float>((static_cast<double>(value) + static_cast<double>(next)) / 2);
     REQUIRE(Format::round(half) == (bits % 2 == 0 ? value : next));
     REQUIRE(Format::round(-half) == (bits % 2 == 0 ? -value : -next));
     REQUIRE(Format::round(std::nextafter(half, 0.0F)) == value);
-    REQUIRE(Format::round(std::nextafter(half, kInf)) == next);
+    REQUIRE(Format::round(std::nextafter(half, positive_infinity)) == next);
   }
 }
 
@@ -39,9 +39,9 @@ TEST_CASE("rounding to bfloat16 and float16 is to nearest, ties to even, for eve
 
 TEST_CASE("values beyond the largest round to it up to half a step, then to infinity") {
   CHECK(Float16::round(65519.0F) == 65504.0F);
-  CHECK(Float16::round(65520.0F) == kInf);
-  CHECK(Float16::round(-1e30F) == -kInf);
-  CHECK(BFloat16::round(std::numeric_limits<float>::max()) == kInf);
+  CHECK(Float16::round(65520.0F) == positive_infinity);
+  CHECK(Float16::round(-1e30F) == -positive_infinity);
+  CHECK(BFloat16::round(std::numeric_limits<float>::max()) == positive_infinity);
   CHECK(std::isnan(BFloat16::round(std::nanf(""))));
   CHECK(std::isnan(Float16::round(std::nanf(""))));
 }
@@ -51,7 +51,7 @@ TEST_CASE("float16 and bfloat16 decode to their formats' landmarks") {
   CHECK(Float16::decode(0x0001) == 0x1p-24F);
   CHECK(Float16::decode(0x0400) == 0x1p-14F);
   CHECK(Float16::decode(0xfbff) == -65504.0F);
-  CHECK(Float16::decode(0xfc00) == -kInf);
+  CHECK(Float16::decode(0xfc00) == -positive_infinity);
   CHECK(std::isnan(Float16::decode(0x7e00)));
   CHECK(std::signbit(Float16::decode(0x8000)));
   CHECK(BFloat16::decode(0x3f80) == 1.0F);
@@ -71,8 +71,8 @@ TEST_CASE("float8 formats decode to their specifications' landmarks") {
   const auto& e5m2 = kFloat8Values<DType::float8_e5m2>;
   CHECK(e5m2[0x7b] == 57344.0F);
   CHECK(e5m2[0x01] == 0x1p-16F);
-  CHECK(e5m2[0x7c] == kInf);
-  CHECK(e5m2[0xfc] == -kInf);
+  CHECK(e5m2[0x7c] == positive_infinity);
+  CHECK(e5m2[0xfc] == -positive_infinity);
   CHECK(std::isnan(e5m2[0x7d]));
   const auto& e4m3z = kFloat8Values<DType::float8_e4m3fnuz>;
   CHECK(e4m3z[0x7f] == 240.0F);
