@@ -32,8 +32,8 @@ namespace lockstep {
 /// With `digits` significant digits, without trailing zeros: "0.125".
 [[nodiscard]] LOCKSTEP_API std::string number_text(double value, int digits);
 
-/// A value and its bound, trailing zeros kept ("0.031", "0.020"): two numbers with `digits` significant digits, or with as
-/// many as it takes to tell them apart.
+/// A value and its bound, trailing zeros kept ("0.031", "0.020"): two numbers with `digits` significant digits, or with
+/// as many as it takes to tell them apart.
 [[nodiscard]] LOCKSTEP_API std::pair<std::string, std::string> number_texts(double a, double b, int digits);
 
 /// Two plain values likewise, without trailing zeros; what is not a number is written as in TOML.
