@@ -81,9 +81,9 @@ bool same_place(const std::string& a, const std::string& b) {
 void check_reports(const Arguments& arguments, PlanResult& result, Targets& targets) {
   const auto json = arguments.option("json");
   const auto junit = arguments.option("junit");
-  const auto refuse = [&result](const auto& option, std::string message) {
+  const auto refuse = [&result](const auto& option, const std::string& message) {
     result.diagnostics.push_back({.code = "C011",
-                                  .message = std::move(message),
+                                  .message = message,
                                   .location = option.location,
                                   .help = "give each report a file of its own"});
   };

@@ -62,27 +62,27 @@ TEST_CASE("float16 and bfloat16 decode to their formats' landmarks") {
 // Largest, smallest and special values: OCP 8-bit floating point specification 1.0 (e4m3fn, e5m2), OCP MX 1.0 (e8m0),
 // and the table of PyTorch's and ONNX's documentation for fnuz.
 TEST_CASE("float8 formats decode to their specifications' landmarks") {
-  const auto& e4m3 = kFloat8Values<DType::float8_e4m3fn>;
+  const auto& e4m3 = float8_values<DType::float8_e4m3fn>;
   CHECK(e4m3[0x7e] == 448.0F);
   CHECK(e4m3[0x01] == 0x1p-9F);
   CHECK(e4m3[0x38] == 1.0F);
   CHECK(std::isnan(e4m3[0x7f]));
   CHECK(std::isnan(e4m3[0xff]));
-  const auto& e5m2 = kFloat8Values<DType::float8_e5m2>;
+  const auto& e5m2 = float8_values<DType::float8_e5m2>;
   CHECK(e5m2[0x7b] == 57344.0F);
   CHECK(e5m2[0x01] == 0x1p-16F);
   CHECK(e5m2[0x7c] == positive_infinity);
   CHECK(e5m2[0xfc] == -positive_infinity);
   CHECK(std::isnan(e5m2[0x7d]));
-  const auto& e4m3z = kFloat8Values<DType::float8_e4m3fnuz>;
+  const auto& e4m3z = float8_values<DType::float8_e4m3fnuz>;
   CHECK(e4m3z[0x7f] == 240.0F);
   CHECK(e4m3z[0x01] == 0x1p-10F);
   CHECK(std::isnan(e4m3z[0x80]));
-  const auto& e5m2z = kFloat8Values<DType::float8_e5m2fnuz>;
+  const auto& e5m2z = float8_values<DType::float8_e5m2fnuz>;
   CHECK(e5m2z[0x7f] == 57344.0F);
   CHECK(e5m2z[0x01] == 0x1p-17F);
   CHECK(std::isnan(e5m2z[0x80]));
-  const auto& e8m0 = kFloat8Values<DType::float8_e8m0fnu>;
+  const auto& e8m0 = float8_values<DType::float8_e8m0fnu>;
   CHECK(e8m0[0x00] == 0x1p-127F);
   CHECK(e8m0[0x7f] == 1.0F);
   CHECK(e8m0[0xfe] == 0x1p127F);
