@@ -7,16 +7,18 @@
 
 #include <nlohmann/json.hpp>
 
+#include <lockstep/export.hpp>
+
 namespace gemma4 {
 
 /// The bytes of a file. Throws lockstep::Error that names it when it cannot be read or is larger than `limit` bytes.
 [[nodiscard]] std::string read_file(const std::filesystem::path& file, std::uintmax_t limit);
 
 /// A text as errors show it: in quotes, control characters escaped, cut after some forty characters.
-[[nodiscard]] std::string in_quotes(std::string_view text);
+[[nodiscard]] LOCKSTEP_API std::string in_quotes(std::string_view text);
 
 /// A JSON value as errors show it: on one line, cut when long.
-[[nodiscard]] std::string shown(const nlohmann::json& value);
+[[nodiscard]] LOCKSTEP_API std::string shown(const nlohmann::json& value);
 
 /// Builds a JSON document from a stream of events, and is stricter than the library's own builder: a key that occurs
 /// twice in an object and nesting beyond 64 levels throw lockstep::Error.
@@ -62,6 +64,6 @@ class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
 };
 
 /// Reads a JSON file with JsonBuilder. Errors name the file, line and column.
-[[nodiscard]] nlohmann::json read_json(const std::filesystem::path& file, std::uintmax_t limit);
+[[nodiscard]] LOCKSTEP_API nlohmann::json read_json(const std::filesystem::path& file, std::uintmax_t limit);
 
 }  // namespace gemma4

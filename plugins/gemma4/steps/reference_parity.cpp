@@ -1,0 +1,181 @@
+#include <lockstep/step.hpp>
+
+#include <ATen/Context.h>
+#include <ATen/Version.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <lockstep/torch.hpp>
+
+#include "reference/native_reference.hpp"
+#include "steps/recorded_prompt.hpp"
+#include "steps/recording_comparison.hpp"
+#include "tensor/sha256.hpp"
+
+namespace {
+using namespace lockstep;
+
+/// What the reference is fed where pictures are involved.
+struct Pixels {
+  Tensor values;     ///< float32 [N, P, 3 * patch_size^2]
+  Tensor positions;  ///< int64 [N, P, 2]
+  std::vector<std::int64_t> soft_tokens;
+};
+
+/// LibTorch's version texts end in line breaks.
+std::string first_line(const std::string& text) {
+  const auto line = text.substr(0, text.find('\n'));
+  return line.substr(0, line.find_last_not_of(" \t\r") + 1);
+}
+
+gemma4::Fingerprint fingerprint_here(int threads) {
+  const std::string torch = LOCKSTEP_LIBTORCH_VERSION;
+  return {.torch = torch.substr(0, torch.find('+')),
+          .onednn = first_line(at::get_mkldnn_version()),
+          .cpu = gemma4::cpu_of_this_machine(),
+          .cpu_capability = at::get_cpu_capability(),
+          .threads = threads};
+}
+
+void require_same_checkpoint(const gemma4::Recording& recording, const gemma4::Checkpoint& checkpoint) {
+  for (const auto& [name, expected] : recording.checkpoint_files()) {
+    const auto file = checkpoint.folder() / name;
+    if (!std::filesystem::exists(file)) {
+      throw Error{fmt::format("{}: no such file, but the recording was made with one", file.string()),
+                  "set checkpoint to the one that was recorded"};
+    }
+    if (const auto found = sha256_of_file(file); found != expected) {
+      throw Error{fmt::format("{}: sha256 is {}, recorded with {}", file.string(), found, expected),
+                  "set checkpoint to the one that was recorded, or record this one with tools/record_hf.py"};
+    }
+  }
+}
+
+/// Where `ids` is `id`, as bool of the same shape; and `ids` with `replacement` there.
+std::pair<Tensor, Tensor> replaced(const Tensor& ids, std::int64_t id, std::int64_t replacement) {
+  std::vector<std::uint8_t> mask;
+  std::vector<std::int64_t> values;
+  for (const auto value : ids.values<std::int64_t>()) {
+    mask.push_back(value == id);
+    values.push_back(value == id ? replacement : value);
+  }
+  return {Tensor::copy_of(std::as_bytes(std::span(mask)), DType::boolean, ids.sizes()),
+          Tensor::copy_of(std::span<const std::int64_t>(values), ids.sizes())};
+}
+
+/// Without padding 0, 1, … once for all rows; else for each row from its first valid token, 0 in padding.
+Tensor position_ids(const Tensor& attention_mask) {
+  const auto flags = attention_mask.values<std::int64_t>();
+  const auto length = attention_mask.size(1);
+  const auto rows = std::ranges::find(flags, 0) == flags.end() ? 1 : attention_mask.size(0);
+  std::vector<std::int64_t> positions;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    std::int64_t seen = 0;
+    for (const auto flag : flags.subspan(static_cast<std::size_t>(row * length), static_cast<std::size_t>(length))) {
+      positions.push_back(std::max<std::int64_t>((seen += flag) - 1, 0));
+    }
+  }
+  return Tensor::copy_of(std::span<const std::int64_t>(positions), {rows, length});
+}
+
+/// Computes a recording again with the native reference and compares every tensor of it, bit for bit where the
+/// recording was made on a machine like this one.
+struct ReferenceParity final : Step {
+  In<gemma4::Checkpoint> checkpoint{*this, "checkpoint", "the checkpoint that was recorded"};
+  Param<FolderPath> recording{*this, "recording", "folder that tools/record_hf.py wrote"};
+  Param<FolderPath> images{*this,
+                           "images",
+                           "folder with the recorded pictures; without it the recorded pixel values are taken",
+                           {.optional = true}};
+
+  Check same_bits{*this, "same_bits", bits(), "transformers' tensor, on a machine like this one or of integers"};
+  Check within_norm{*this, "within_norm", norm_wise(), "transformers' tensor, on another machine"};
+
+  void run(StepContext& context) override {
+    const auto recorded = gemma4::Recording::open(recording->path);
+    const auto threads = static_cast<int>(recorded.fingerprint().threads);
+    context.set_threads(threads);
+    context.environment("dtype", std::string(name_of(recorded.dtype())));
+    if (recorded.attention() != "eager") {
+      throw Error{fmt::format("the recording was made with {} attention, expected eager", recorded.attention()),
+                  "record again with tools/record_hf.py --attention eager"};
+    }
+    require_same_checkpoint(recorded, *checkpoint);
+
+    const auto differing = differences(recorded.fingerprint(), fingerprint_here(threads));
+    context.record("fingerprint_matches", differing.empty());
+    context.record("fingerprint_differences", Value::Array(differing.begin(), differing.end()));
+    gemma4::RecordingComparison compare(recorded, differing.empty(), same_bits, within_norm);
+    if (recorded.has_file() || differing.empty()) compute(recorded, compare);
+
+    const auto skipped = compare.not_compared();
+    context.record("not_compared", Value::Array(skipped.begin(), skipped.end()));
+    context.summary(fmt::format("{} tensors of {} compared{}", compare.compared(), recorded.tensors().size(),
+                                differing.empty() ? "" : "; " + fmt::format("{}", fmt::join(differing, ", "))));
+  }
+
+ private:
+  void compute(const gemma4::Recording& recorded, gemma4::RecordingComparison& compare) const {
+    const TensorVisitor taps = [&](std::string_view name, const Tensor& tensor) { compare(name, tensor); };
+    const auto reference = gemma4::make_native_reference(checkpoint.shared(), recorded.dtype());
+    const auto pixels = recorded.inputs().images.empty() ? std::optional<Pixels>() : recorded_pixels(recorded);
+
+    const auto soft_tokens = pixels ? pixels->soft_tokens : std::vector<std::int64_t>();
+    const auto prompt = gemma4::process_recorded_prompt(recorded, *checkpoint, soft_tokens);
+    compare("tok.ids", prompt.ids);
+    compare("tok.attention_mask", prompt.attention_mask);
+    compare("tok.mm_token_type_ids", prompt.mm_token_type_ids);
+
+    const auto& tokens = checkpoint->config().tokens;
+    const auto [image_mask, llm_ids] = replaced(prompt.ids, tokens.image.value_or(-1), tokens.pad);
+    compare("llm.ids", llm_ids);
+    auto embeds = reference->token_embedding(llm_ids);
+    compare("llm.embed", embeds);
+    if (pixels) {
+      const auto values =
+          recorded.cast_pixels() ? Tensor(to_torch(pixels->values).to(to_torch(recorded.dtype()))) : pixels->values;
+      embeds = reference->fuse(embeds, image_mask, reference->image_features(values, pixels->positions, taps));
+    } else if (const auto& vision = checkpoint->config().vision) {
+      show_vision_frequencies(*reference, *vision, taps);
+    }
+    compare("llm.fused", embeds);
+    compare("llm.position_ids", position_ids(prompt.attention_mask));
+    if (checkpoint->config().text.hidden_size_per_layer_input > 0) {
+      static_cast<void>(reference->per_layer_inputs(llm_ids, embeds, taps));
+    }
+  }
+
+  /// The recorder keeps the tower's frequencies even where there is no picture; the smallest picture shows them.
+  static void show_vision_frequencies(const gemma4::Reference& reference, const gemma4::VisionConfig& vision,
+                                      const TensorVisitor& taps) {
+    const auto patches = vision.pooling_kernel_size * vision.pooling_kernel_size;
+    const std::vector<float> pixels(static_cast<std::size_t>(patches * 3 * vision.patch_size * vision.patch_size));
+    std::vector<std::int64_t> places;
+    for (std::int64_t i = 0; i < patches; ++i) {
+      places.insert(places.end(), {i % vision.pooling_kernel_size, i / vision.pooling_kernel_size});
+    }
+    const TensorVisitor frequencies = [&](std::string_view name, const Tensor& tensor) {
+      if (name == "vis.rope.inv_freq") taps(name, tensor);
+    };
+    static_cast<void>(reference.image_features(
+        Tensor::copy_of(std::span<const float>(pixels), {1, patches, 3 * vision.patch_size * vision.patch_size}),
+        Tensor::copy_of(std::span<const std::int64_t>(places), {1, patches, 2}), frequencies));
+  }
+
+  [[nodiscard]] static Pixels recorded_pixels(const gemma4::Recording& recorded) {
+    const auto input = [&](const std::string& name) {
+      if (const auto damage = recorded.damage(name)) throw Error{*damage, "record again with tools/record_hf.py"};
+      if (auto values = recorded.values(name)) return values->contiguous();
+      throw Error{fmt::format("{}: the recording has no values of {}, which the reference starts from",
+                              recorded.folder().string(), name),
+                  "set images to the folder with the recorded pictures"};
+    };
+    const auto counts = input("img.num_soft_tokens");
+    const auto soft_tokens = counts.values<std::int64_t>();
+    return {input("img.pixel_values"), input("img.position_ids"), {soft_tokens.begin(), soft_tokens.end()}};
+  }
+};
+}  // namespace
+
+LOCKSTEP_STEP("gemma4.reference_parity", ReferenceParity, "the native reference against a recording of transformers")
