@@ -50,7 +50,7 @@ class Copy {
     edit([&](Json& document) {
       auto& environment = document["environment"];
       environment["torch"] = LOCKSTEP_LIBTORCH_VERSION;
-      environment["onednn"] = onednn.substr(0, onednn.find(')') + 1);
+      environment["onednn"] = onednn.substr(0, onednn.find(')', onednn.find("Git Hash")) + 1);
       environment["cpu"] = gemma4::cpu_of_this_machine();
       environment["cpu_capability"] = at::get_cpu_capability();
     });
