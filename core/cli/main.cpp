@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <string>
 #include <vector>
@@ -55,6 +56,9 @@ int main_with(const cli::CommandLine& line) {
 int main(int argc, char** argv) {
   std::signal(SIGPIPE,
               SIG_IGN);  // a reader that leaves early (`| head`) must not end a run before its record is written
+  // OpenMP threads that wait sleep instead of spinning, unless the user says otherwise: on a busy machine the spinning
+  // ones take the cores from those that compute. Read when the first plugin brings OpenMP in.
+  ::setenv("OMP_WAIT_POLICY", "passive", 0);
   const cli::CommandLine line({argv + 1, argv + argc});
   int code = cli::exit_error;
   try {
