@@ -17,6 +17,7 @@ using lockstep::Error;
 using Json = nlohmann::json;
 
 constexpr std::uintmax_t largest_document = 256 << 20;
+constexpr std::int64_t most_steps = 1 << 20;
 
 /// A member, or an Error that names its place.
 template <class T>
@@ -63,6 +64,14 @@ lockstep::DType read_dtype(const Json& options, const std::string& file) {
   throw Error{fmt::format("{}: 'options.dtype' is {}, expected \"bf16\" or \"fp32\"", file, in_quotes(name))};
 }
 
+std::int64_t read_steps(const Json& options, const std::string& file) {
+  const auto steps = member<std::int64_t>(options, file, "options", "steps");
+  if (steps < 0 || steps > most_steps) {
+    throw Error{fmt::format("{}: 'options.steps' is {}, expected 0 to {}", file, steps, most_steps)};
+  }
+  return steps;
+}
+
 RecordedInputs read_inputs(const Json& inputs, const std::string& file) {
   using Texts = std::vector<std::string>;
   RecordedInputs read{.chat = member<std::string>(inputs, file, "inputs", "mode") == "chat",
@@ -79,6 +88,15 @@ RecordedInputs read_inputs(const Json& inputs, const std::string& file) {
                             read.messages.size(), read.texts.size())};
   }
   return read;
+}
+
+/// Rows first to last, both included, of the last axis but one.
+lockstep::Tensor rows(const lockstep::Tensor& whole, std::int64_t first, std::int64_t last) {
+  const auto axis = static_cast<std::size_t>(whole.dim() - 2);
+  auto sizes = whole.sizes();
+  sizes[axis] = last - first + 1;
+  const auto offset = first * whole.strides()[axis] * static_cast<std::int64_t>(element_size(whole.dtype()));
+  return {whole.owner(), whole.data() + offset, whole.dtype(), sizes, whole.strides()};
 }
 
 }  // namespace
@@ -103,6 +121,8 @@ Recording Recording::open(const std::filesystem::path& folder) {
   read.attention_ = member<std::string>(options, file, "options", "attn_implementation");
   read.cast_pixels_ = member<bool>(options, file, "options", "cast_pixels");
   read.soft_tokens_ = optional_member<std::int64_t>(options, file, "options", "soft_tokens");
+  read.steps_ = read_steps(options, file);
+  read.all_logits_ = member<bool>(options, file, "options", "all_logits");
   read.inputs_ = read_inputs(group("inputs"), file);
   read.checkpoint_files_ =
       member<std::map<std::string, std::string>>(group("checkpoint"), file, "checkpoint", "sha256");
@@ -145,20 +165,18 @@ std::optional<std::string> Recording::damage(std::string_view name) const {
 }
 
 lockstep::Tensor Recording::kept_part(std::string_view name, const lockstep::Tensor& whole) const {
+  if (whole.dim() < 2) return whole;
+  if (!all_logits_ && (name == "logits_raw" || name == "logits_capped"))
+    return rows(whole, whole.size(-2) - 1, whole.size(-2) - 1);
   const auto note = notes_.find(name);
-  if (note == notes_.end() || whole.dim() < 2) return whole;
+  if (note == notes_.end()) return whole;
   std::int64_t first = 0, last = 0;
   if (std::sscanf(note->second.c_str(), "query rows %ld..%ld of", &first, &last) != 2) {
     if (std::sscanf(note->second.c_str(), "query row %ld", &first) != 1) return whole;
     last = first;
   }
-  const auto axis = static_cast<std::size_t>(whole.dim() - 2);
-  last = std::min(last, whole.sizes()[axis] - 1);  // fewer rows than the recorder would have kept
-  if (first < 0 || first > last) return whole;
-  auto sizes = whole.sizes();
-  sizes[axis] = last - first + 1;
-  const auto offset = first * whole.strides()[axis] * static_cast<std::int64_t>(element_size(whole.dtype()));
-  return {whole.owner(), whole.data() + offset, whole.dtype(), sizes, whole.strides()};
+  last = std::min(last, whole.size(-2) - 1);  // fewer rows than the recorder would have kept
+  return first < 0 || first > last ? whole : rows(whole, first, last);
 }
 
 std::string sha256_of(const lockstep::Tensor& tensor) {

@@ -63,6 +63,8 @@ class LOCKSTEP_API Recording {
   /// Pixel values were cast to dtype() before the model saw them.
   [[nodiscard]] bool cast_pixels() const noexcept { return cast_pixels_; }
   [[nodiscard]] const std::optional<std::int64_t>& soft_tokens() const noexcept { return soft_tokens_; }
+  /// Decode steps; generation was allowed one token more.
+  [[nodiscard]] std::int64_t steps() const noexcept { return steps_; }
   [[nodiscard]] const RecordedInputs& inputs() const noexcept { return inputs_; }
   /// File name -> sha256.
   [[nodiscard]] const std::map<std::string, std::string>& checkpoint_files() const noexcept {
@@ -76,7 +78,8 @@ class LOCKSTEP_API Recording {
   [[nodiscard]] std::optional<lockstep::Tensor> values(std::string_view name) const;
   /// What is wrong with these values by reference.json; none if dtype, shape and hash agree, or it has no such entry.
   [[nodiscard]] std::optional<std::string> damage(std::string_view name) const;
-  /// The rows that a note says were kept of `whole`: "query rows 0..15 of 630" is [0, 16) of the last axis but one.
+  /// What the recorder kept of `whole`: the rows that a note names ("query rows 0..15 of 630" is [0, 16) of the last
+  /// axis but one), of the prefill's logits the last position unless it was told to keep all.
   [[nodiscard]] lockstep::Tensor kept_part(std::string_view name, const lockstep::Tensor& whole) const;
 
  private:
@@ -88,6 +91,8 @@ class LOCKSTEP_API Recording {
   std::string attention_;
   bool cast_pixels_ = false;
   std::optional<std::int64_t> soft_tokens_;
+  std::int64_t steps_ = 0;
+  bool all_logits_ = false;
   RecordedInputs inputs_;
   std::map<std::string, std::string> checkpoint_files_;
   std::map<std::string, std::string, std::less<>> notes_;

@@ -12,6 +12,8 @@
 #include <ATen/ops/pow.h>
 #include <ATen/ops/softmax.h>
 
+#include <limits>
+
 namespace gemma4 {
 namespace {
 
@@ -58,6 +60,11 @@ at::Tensor eager_attention(const at::Tensor& query, const at::Tensor& key, const
   if (mask.defined()) weights = taps("scores_masked", at::add(weights, mask));
   weights = taps("probs", at::softmax(weights, -1, at::kFloat).to(query.scalar_type()));
   return taps("ctx", at::matmul(weights, values).transpose(1, 2).contiguous());
+}
+
+double lowest(at::ScalarType dtype) {
+  return dtype == at::kBFloat16 ? static_cast<double>(std::numeric_limits<c10::BFloat16>::lowest())
+                                : static_cast<double>(std::numeric_limits<float>::lowest());
 }
 
 at::Tensor gelu_tanh(const at::Tensor& x) { return at::gelu(x, "tanh"); }

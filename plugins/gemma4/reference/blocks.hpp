@@ -27,6 +27,9 @@ namespace gemma4 {
 [[nodiscard]] at::Tensor eager_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                                          const at::Tensor& mask, const Taps& taps);
 
+/// torch.finfo(dtype).min of bfloat16 or float32: what eager masks hold where a position may not attend.
+[[nodiscard]] double lowest(at::ScalarType dtype);
+
 /// F.gelu(x, approximate="tanh")
 [[nodiscard]] at::Tensor gelu_tanh(const at::Tensor& x);
 

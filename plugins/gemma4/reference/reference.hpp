@@ -1,11 +1,51 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
 #include <lockstep/export.hpp>
 #include <lockstep/port.hpp>
 #include <lockstep/tensor.hpp>
 #include "checkpoint/checkpoint.hpp"
+#include "checkpoint/text_tensors.hpp"
 
 namespace gemma4 {
+
+/// What a processor gives the model. B rows, S tokens.
+struct ModelInputs {
+  lockstep::Tensor input_ids;       ///< int64 [B, S], placeholders of pictures included
+  lockstep::Tensor attention_mask;  ///< int64 or bool [B, S]: 0 in padding, which may be on either side
+  /// As for Reference::image_features; both or neither.
+  std::optional<lockstep::Tensor> pixel_values;
+  std::optional<lockstep::Tensor> image_position_ids;
+};
+
+/// One sequence of passes through the model with a cache that grows, as transformers runs it. Owned by one thread; may
+/// outlive the Reference that started it.
+///
+/// `taps` sees the inner tensors while they are computed, under their recorded names: of a prefill "vis.L0.q",
+/// "llm.embed", "ple.combined", "rope.sliding.cos", "mask.full", "L3.q_rope", "L3.kv_source.k", "L3.out", "final_norm",
+/// "logits_raw", "logits_capped"; of a decode step the same without "vis.", and without a prefix of its own.
+///
+/// Positions count from 0 over all columns; where attention_mask has a 0, over each row's valid tokens, 0 in padding.
+class LOCKSTEP_API ReferenceSession {
+ public:
+  virtual ~ReferenceSession() = default;
+
+  /// The prompt -> model dtype [B, k, vocab_size]: capped logits of the last k = logits_to_keep positions, of all S if
+  /// it is 0. With k > 0 the layers that share keys and values run on those positions only.
+  /// Once, first. Throws lockstep::Error for shapes, ids or pictures that do not fit together.
+  virtual lockstep::Tensor prefill(const ModelInputs& inputs, std::int64_t logits_to_keep,
+                                   const lockstep::TensorVisitor& taps = {}) = 0;
+  /// The next token of each row, int64 [B, 1] -> model dtype [B, 1, vocab_size]. Ids of placeholders count as the pad
+  /// id, as they do in the prompt. Throws lockstep::Error before the prefill or for ids outside the table.
+  virtual lockstep::Tensor decode(const lockstep::Tensor& input_ids, const lockstep::TensorVisitor& taps = {}) = 0;
+  /// What the cache holds now: of each layer with keys and values of its own all positions, of a sliding one the last
+  /// sliding_window - 1.
+  [[nodiscard]] virtual KvCache snapshot() const = 0;
+};
 
 /// What is right: the semantics of Hugging Face transformers' Gemma4ForConditionalGeneration, stage by stage.
 ///
@@ -46,6 +86,20 @@ class LOCKSTEP_API Reference {
   [[nodiscard]] virtual lockstep::Tensor per_layer_inputs(const lockstep::Tensor& llm_input_ids,
                                                           const lockstep::Tensor& fused_embeds,
                                                           const lockstep::TensorVisitor& taps = {}) const = 0;
+
+  /// The causal masks of a pass over the last K - past_length of K positions. attention_mask bool or int64 [B, K], 0 in
+  /// padding -> model dtype [B, 1, K - past_length, K]: 0 or the lowest finite value. The sliding one has columns only
+  /// for the positions that a sliding layer sees: the pass's own and the sliding_window - 1 before them.
+  [[nodiscard]] virtual AttentionMasks attention_masks(const lockstep::Tensor& attention_mask,
+                                                       std::int64_t past_length = 0) const = 0;
+  /// The rotary tables of both layer types. position_ids int64 [b, S] -> model dtype [b, S, head_dim].
+  [[nodiscard]] virtual RopeTables rope(const lockstep::Tensor& position_ids) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<ReferenceSession> start() const = 0;
+  /// Greedy generation of one row, as transformers' generate() with do_sample=False: until one of the checkpoint's eos
+  /// ids or max_new_tokens. `each` sees the logits, float32 [1, vocab_size], that chose token `step`.
+  [[nodiscard]] virtual Generation generate(
+      const ModelInputs& inputs, std::int64_t max_new_tokens,
+      const std::function<void(std::int64_t step, const lockstep::Tensor& logits)>& each = {}) const = 0;
 };
 
 }  // namespace gemma4

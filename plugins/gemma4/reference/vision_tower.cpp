@@ -27,7 +27,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 #include <lockstep/diagnostic.hpp>
 #include <utility>
 
@@ -35,12 +34,6 @@
 
 namespace gemma4 {
 namespace {
-
-/// The most negative finite value of a dtype, which eager masks hold.
-double lowest(at::ScalarType dtype) {
-  return dtype == at::kBFloat16 ? static_cast<double>(std::numeric_limits<c10::BFloat16>::lowest())
-                                : static_cast<double>(std::numeric_limits<float>::lowest());
-}
 
 /// One frequency per pair of channels of one axis, float32: 1 / theta^(2i / (head_dim / 2)).
 at::Tensor axial_inv_freq(const VisionConfig& config) {

@@ -9,6 +9,7 @@
 
 #include "reference/native_reference.hpp"
 #include "steps/recorded_images.hpp"
+#include "steps/recorded_passes.hpp"
 #include "steps/recorded_prompt.hpp"
 #include "steps/recording_comparison.hpp"
 #include "tensor/sha256.hpp"
@@ -45,33 +46,6 @@ void require_same_checkpoint(const gemma4::Recording& recording, const gemma4::C
   }
 }
 
-/// Where `ids` is `id`, as bool of the same shape; and `ids` with `replacement` there.
-std::pair<Tensor, Tensor> replaced(const Tensor& ids, std::int64_t id, std::int64_t replacement) {
-  std::vector<std::uint8_t> mask;
-  std::vector<std::int64_t> values;
-  for (const auto value : ids.values<std::int64_t>()) {
-    mask.push_back(value == id);
-    values.push_back(value == id ? replacement : value);
-  }
-  return {Tensor::copy_of(std::as_bytes(std::span(mask)), DType::boolean, ids.sizes()),
-          Tensor::copy_of(std::span<const std::int64_t>(values), ids.sizes())};
-}
-
-/// Without padding 0, 1, … once for all rows; else for each row from its first valid token, 0 in padding.
-Tensor position_ids(const Tensor& attention_mask) {
-  const auto flags = attention_mask.values<std::int64_t>();
-  const auto length = attention_mask.size(1);
-  const auto rows = std::ranges::find(flags, 0) == flags.end() ? 1 : attention_mask.size(0);
-  std::vector<std::int64_t> positions;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    std::int64_t seen = 0;
-    for (const auto flag : flags.subspan(static_cast<std::size_t>(row * length), static_cast<std::size_t>(length))) {
-      positions.push_back(std::max<std::int64_t>((seen += flag) - 1, 0));
-    }
-  }
-  return Tensor::copy_of(std::span<const std::int64_t>(positions), {rows, length});
-}
-
 /// Computes a recording again with the native reference and compares every tensor of it, bit for bit where the
 /// recording was made on a machine like this one.
 struct ReferenceParity final : Step {
@@ -84,6 +58,8 @@ struct ReferenceParity final : Step {
 
   Check same_bits{*this, "same_bits", bits(), "transformers' tensor, on a machine like this one or of integers"};
   Check within_norm{*this, "within_norm", norm_wise(), "transformers' tensor, on another machine"};
+  Check same_tokens{*this, "same_tokens", expect(), "transformers' greedy tokens, where another machine chose others",
+                    Level::inform};
 
   void run(StepContext& context) override {
     const auto recorded = gemma4::Recording::open(recording->path);
@@ -99,7 +75,7 @@ struct ReferenceParity final : Step {
     const auto differing = differences(recorded.fingerprint(), fingerprint_here(threads));
     context.record("fingerprint_matches", differing.empty());
     context.record("fingerprint_differences", Value::Array(differing.begin(), differing.end()));
-    gemma4::RecordingComparison compare(recorded, differing.empty(), same_bits, within_norm);
+    gemma4::RecordingComparison compare(recorded, differing.empty(), {same_bits, within_norm, same_tokens});
     if (recorded.has_file() || differing.empty()) compute(recorded, compare);
 
     const auto skipped = compare.not_compared();
@@ -125,23 +101,18 @@ struct ReferenceParity final : Step {
     compare("tok.attention_mask", prompt.attention_mask);
     compare("tok.mm_token_type_ids", prompt.mm_token_type_ids);
 
-    const auto& tokens = checkpoint->config().tokens;
-    const auto [image_mask, llm_ids] = replaced(prompt.ids, tokens.image.value_or(-1), tokens.pad);
-    compare("llm.ids", llm_ids);
-    auto embeds = reference->token_embedding(llm_ids);
-    compare("llm.embed", embeds);
+    gemma4::ModelInputs inputs{.input_ids = prompt.ids,
+                               .attention_mask = prompt.attention_mask,
+                               .pixel_values = std::nullopt,
+                               .image_position_ids = std::nullopt};
     if (pixels) {
-      const auto values =
+      inputs.pixel_values =
           recorded.cast_pixels() ? Tensor(to_torch(pixels->values).to(to_torch(recorded.dtype()))) : pixels->values;
-      embeds = reference->fuse(embeds, image_mask, reference->image_features(values, pixels->positions, taps));
+      inputs.image_position_ids = pixels->positions;
     } else if (const auto& vision = checkpoint->config().vision) {
       show_vision_frequencies(*reference, *vision, taps);
     }
-    compare("llm.fused", embeds);
-    compare("llm.position_ids", position_ids(prompt.attention_mask));
-    if (checkpoint->config().text.hidden_size_per_layer_input > 0) {
-      static_cast<void>(reference->per_layer_inputs(llm_ids, embeds, taps));
-    }
+    gemma4::replay_passes(*reference, inputs, recorded, compare);
   }
 
   /// The recorder keeps the tower's frequencies even where there is no picture; the smallest picture shows them.
