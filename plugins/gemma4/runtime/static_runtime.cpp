@@ -1,27 +1,28 @@
 #include "runtime/static_runtime.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
-#include <ATen/ops/empty.h>
-#include <c10/util/BFloat16.h>
 #include <fmt/format.h>
 
 #include <lockstep/diagnostic.hpp>
 #include <lockstep/torch.hpp>
 
 #include "runtime/eager_vision.hpp"
+#include "runtime/faulty_parts.hpp"
 #include "runtime/fusion.hpp"
 #include "runtime/processor_contract.hpp"
 #include "runtime/processor_settings.hpp"
 #include "runtime/static_inputs.hpp"
 #include "runtime/static_vision.hpp"
+#include "runtime/text_model.hpp"
+#include "runtime/text_session.hpp"
+#include "runtime/token_rows.hpp"
 
 namespace gemma4 {
 namespace {
@@ -29,31 +30,6 @@ namespace {
 using lockstep::DType;
 using lockstep::Error;
 using lockstep::Tensor;
-
-/// sqrt(width) as it takes part in the product: transformers casts the scale to the dtype of the weights first.
-double embedding_scale(std::int64_t width, DType dtype) {
-  const auto scale = static_cast<float>(std::sqrt(static_cast<double>(width)));
-  return dtype == DType::bfloat16 ? static_cast<float>(c10::BFloat16(scale)) : scale;
-}
-
-/// Copies the rows of `table` ([V, H]) that `ids` name. By bytes: the table may be unaligned, and LibTorch would copy
-/// all of it first.
-at::Tensor gather_rows(const Tensor& table, std::span<const std::int64_t> ids) {
-  const auto vocabulary = table.size(0);
-  const auto width = table.size(1);
-  const auto bytes = static_cast<std::size_t>(width) * lockstep::element_size(table.dtype());
-  const auto rows =
-      at::empty({1, static_cast<std::int64_t>(ids.size()), width}, at::dtype(lockstep::to_torch(table.dtype())));
-  auto* out = static_cast<std::byte*>(rows.mutable_data_ptr());
-  for (std::size_t i = 0; i < ids.size(); ++i, out += bytes) {
-    if (ids[i] < 0 || ids[i] >= vocabulary) {
-      throw Error{fmt::format("input_ids[0, {}] is {}, the vocabulary has ids 0 to {}", i, ids[i], vocabulary - 1),
-                  "use the tokenizer of this checkpoint"};
-    }
-    std::memcpy(out, table.data() + static_cast<std::size_t>(ids[i]) * bytes, bytes);
-  }
-  return rows;
-}
 
 class StaticRuntime final : public Runtime {
  public:
@@ -66,12 +42,17 @@ class StaticRuntime final : public Runtime {
                 .batch_size = options.profile.batch_size},
         dtype_(options.dtype),
         mask_fill_(options.mask_fill),
+        fault_(options.fault),
         ids_{.pad = checkpoint_->config().tokens.pad, .image = checkpoint_->config().tokens.image},
         embedding_(checkpoint_->weight("model.language_model.embed_tokens.weight")) {
     if (dtype_ != DType::bfloat16 && dtype_ != DType::float32) {
       throw Error{
           fmt::format("the static runtime computes in bfloat16 or float32, not in {}", lockstep::name_of(dtype_)),
           "set dtype"};
+    }
+    if (!std::isfinite(mask_fill_) || mask_fill_ >= 0) {
+      throw Error{fmt::format("mask_fill is {}, expected a finite negative number", mask_fill_),
+                  "set mask_fill, for example to -120"};
     }
     layout_.validate();
     profile_.validate(layout_.max_seq, vision_geometry_of(*checkpoint_));
@@ -91,8 +72,7 @@ class StaticRuntime final : public Runtime {
       throw Error{fmt::format("input_ids is {}, token_embedding takes int64 [1, n]", input_ids.to_string())};
     }
     const auto ids = input_ids.contiguous();
-    auto embeds = gather_rows(embedding_, ids.values<std::int64_t>()).to(lockstep::to_torch(dtype_));
-    return embeds.mul_(embedding_scale(embedding_.size(1), dtype_));
+    return scaled_rows(embedding_, ids.values<std::int64_t>(), token_scale(embedding_.size(1), dtype_, fault_), dtype_);
   }
 
   Tensor vision_prefill(const Tensor& pixel_values, const Tensor& image_position_ids,
@@ -105,7 +85,8 @@ class StaticRuntime final : public Runtime {
                   "pass the image processor's pixel_values"};
     }
     const auto& vision = specialised_vision();
-    return static_vision_prefill(vision.weights, vision.tables, lockstep::to_torch(pixel_values), taps);
+    const auto pixels = damaged_pixels(lockstep::to_torch(pixel_values), profile_, fault_);
+    return damaged_features(static_vision_prefill(vision.static_weights, vision.tables, pixels, taps), fault_);
   }
 
   std::optional<Tensor> eager_image_features(const Tensor& pixel_values,
@@ -115,13 +96,42 @@ class StaticRuntime final : public Runtime {
   }
 
   Tensor fuse(const Tensor& text_embeds, const Tensor& visual_embeds) const override {
-    return fixed_slot_fuse(lockstep::to_torch(text_embeds), lockstep::to_torch(visual_embeds), layout_.visual_start_idx,
+    const auto start = layout_.visual_start_idx + (fault_ == Fault::fusion_shifted ? 1 : 0);
+    return fixed_slot_fuse(lockstep::to_torch(text_embeds), lockstep::to_torch(visual_embeds), start,
                            layout_.num_visual_tokens);
+  }
+
+  double mask_fill() const override { return mask_fill_; }
+
+  AttentionMasks attention_masks(const Tensor& attention_mask) const override {
+    const std::vector<std::int64_t> sizes{1, layout_.max_seq};
+    if (attention_mask.dtype() != DType::boolean || attention_mask.sizes() != sizes) {
+      throw Error{fmt::format("attention_mask is {}, expected bool {}", attention_mask.to_string(),
+                              lockstep::shape_text(sizes)),
+                  "pass the attention_mask of the static batch"};
+    }
+    validate_padding_layout(attention_mask);
+    const auto valid = attention_mask.contiguous();
+    return text().prefill_masks(std::ranges::count(valid.values<bool>(), true));
+  }
+
+  RopeTables rope(const Tensor& position_ids) const override {
+    if (position_ids.dtype() != DType::int64 || position_ids.dim() != 2 || position_ids.size(0) != 1) {
+      throw Error{fmt::format("position_ids is {}, expected int64 [1, n]", position_ids.to_string())};
+    }
+    const auto positions = position_ids.contiguous();
+    return text().rope(positions.values<std::int64_t>());
+  }
+
+  std::unique_ptr<RuntimeSession> start() const override { return make_text_session(shared_text()); }
+  std::unique_ptr<RuntimeSession> resume(const KvCache& snapshot) const override {
+    return make_text_session(shared_text(), &snapshot);
   }
 
  private:
   struct Vision {
     VisionWeights weights;
+    VisionWeights static_weights;  // the same unless a fault is injected: the eager view has none
     VisionTables tables;
   };
 
@@ -129,21 +139,39 @@ class StaticRuntime final : public Runtime {
   const Vision& specialised_vision() const {
     std::call_once(vision_made_, [this] {
       auto weights = load_vision_weights(*checkpoint_, lockstep::to_torch(dtype_));
-      auto tables = bake_vision_tables(profile_, weights, mask_fill_);
-      vision_ = std::make_unique<const Vision>(Vision{std::move(weights), std::move(tables)});
+      auto static_weights = weights;
+      damage(static_weights, fault_);
+      auto tables = bake_vision_tables(profile_, static_weights, mask_fill_);
+      damage(tables, profile_, fault_);
+      vision_ =
+          std::make_unique<const Vision>(Vision{std::move(weights), std::move(static_weights), std::move(tables)});
     });
     return *vision_;
   }
+
+  /// Made at the first use, as the vision is.
+  const std::shared_ptr<const TextModel>& shared_text() const {
+    std::call_once(text_made_, [this] {
+      text_ = std::make_shared<const TextModel>(
+          *checkpoint_,
+          TextModelOptions{.max_seq = layout_.max_seq, .dtype = dtype_, .mask_fill = mask_fill_, .fault = fault_});
+    });
+    return text_;
+  }
+  const TextModel& text() const { return *shared_text(); }
 
   std::shared_ptr<const Checkpoint> checkpoint_;
   VisionProfile profile_;
   StaticLayout layout_;
   DType dtype_;
   double mask_fill_;
+  Fault fault_;
   PlaceholderIds ids_;
   Tensor embedding_;  // [vocab_size, H], a view of the map
   mutable std::once_flag vision_made_;
   mutable std::unique_ptr<const Vision> vision_;
+  mutable std::once_flag text_made_;
+  mutable std::shared_ptr<const TextModel> text_;
 };
 
 }  // namespace

@@ -65,6 +65,13 @@ class FaultyRuntime final : public Runtime {
   lockstep::Tensor fuse(const lockstep::Tensor& text_embeds, const lockstep::Tensor& visual_embeds) const override {
     return damage_fused(good_->fuse(text_embeds, visual_embeds));
   }
+  double mask_fill() const override { return good_->mask_fill(); }
+  AttentionMasks attention_masks(const lockstep::Tensor& attention_mask) const override {
+    return good_->attention_masks(attention_mask);
+  }
+  RopeTables rope(const lockstep::Tensor& position_ids) const override { return good_->rope(position_ids); }
+  std::unique_ptr<RuntimeSession> start() const override { return good_->start(); }
+  std::unique_ptr<RuntimeSession> resume(const KvCache& snapshot) const override { return good_->resume(snapshot); }
 
  private:
   std::shared_ptr<const Runtime> good_;
