@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <lockstep/diagnostic.hpp>
+#include <lockstep/safetensors.hpp>
 #include "pipeline/binding.hpp"
 #include "pipeline/convert_parameter.hpp"
 #include "pipeline/form.hpp"
@@ -14,7 +15,6 @@
 #include "pipeline/source_file.hpp"
 #include "pipeline/toml_document.hpp"
 #include "pipeline/variables.hpp"
-#include "tensor/sha256.hpp"
 
 namespace lockstep {
 namespace {

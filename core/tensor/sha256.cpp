@@ -1,5 +1,3 @@
-#include "tensor/sha256.hpp"
-
 #include <openssl/evp.h>
 
 #include <array>
@@ -12,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <lockstep/diagnostic.hpp>
+#include <lockstep/safetensors.hpp>
 
 namespace lockstep {
 namespace {

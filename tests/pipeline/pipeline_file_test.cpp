@@ -1,5 +1,6 @@
+#include <lockstep/safetensors.hpp>
+
 #include "catch.hpp"
-#include "tensor/sha256.hpp"
 #include "workspace.hpp"
 
 using namespace lockstep;

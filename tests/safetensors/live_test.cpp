@@ -10,7 +10,6 @@
 
 #include "catch.hpp"
 #include "safetensors/files.hpp"
-#include "tensor/sha256.hpp"
 
 using namespace lockstep;
 

@@ -1,8 +1,9 @@
 #include <string>
 
+#include <lockstep/safetensors.hpp>
+
 #include "catch.hpp"
 #include "safetensors/files.hpp"
-#include "tensor/sha256.hpp"
 
 using namespace lockstep;
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,5 +51,11 @@ class LOCKSTEP_API SafetensorsFile {
 LOCKSTEP_API void write_safetensors(const std::filesystem::path& path,
                                     const std::vector<std::pair<std::string, Tensor>>& tensors,
                                     const std::map<std::string, std::string>& metadata = {});
+
+/// SHA-256 as 64 lower-case hex digits: by it checkpoints, recordings and pipelines are known again.
+[[nodiscard]] LOCKSTEP_API std::string sha256(std::span<const std::byte> bytes);
+[[nodiscard]] LOCKSTEP_API std::string sha256(std::string_view bytes);
+/// Of a file's content, read in blocks. Throws Error if it cannot be read.
+[[nodiscard]] LOCKSTEP_API std::string sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace lockstep

@@ -2,8 +2,8 @@
 
 #include <array>
 #include <lockstep/diagnostic.hpp>
+#include <lockstep/safetensors.hpp>
 
-#include "checkpoint/sha256.hpp"
 #include "processor/json_file.hpp"
 #include "processor/prompt.hpp"
 #include "processor/utf8.hpp"
@@ -96,7 +96,7 @@ ChatFormat ChatFormat::for_template(const std::filesystem::path& chat_template_j
 }
 
 ChatFormat ChatFormat::for_template_text(std::string_view text, std::string_view name) {
-  auto sha256 = sha256_hex(text);
+  auto sha256 = lockstep::sha256(text);
   for (const auto& known : known_templates) {
     if (known.sha256 == sha256) return ChatFormat{std::move(sha256)};
   }

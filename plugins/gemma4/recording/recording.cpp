@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "processor/json_file.hpp"
-#include "tensor/sha256.hpp"
 
 namespace gemma4 {
 namespace {

@@ -9,8 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <lockstep/diagnostic.hpp>
-
-#include "checkpoint/sha256.hpp"
+#include <lockstep/safetensors.hpp>
 
 namespace gemma4 {
 namespace {
@@ -62,8 +61,7 @@ Tensor build_image_position_ids(const VisionProfile& profile) {
 std::string image_position_ids_sha256(const Tensor& ids) {
   static_assert(std::endian::native == std::endian::little, "the digest is defined over little-endian bytes");
   const auto contiguous = ids.contiguous();
-  return sha256_hex(
-      {reinterpret_cast<const char*>(contiguous.data()), static_cast<std::size_t>(contiguous.numel()) * 8});
+  return lockstep::sha256(std::span(contiguous.data(), static_cast<std::size_t>(contiguous.numel()) * 8));
 }
 
 void validate_image_position_ids(const VisionProfile& profile, const Tensor& ids) {

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <lockstep/diagnostic.hpp>
+#include <lockstep/safetensors.hpp>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "processor/image_processor.hpp"
-#include "tensor/sha256.hpp"
 
 namespace gemma4 {
 namespace {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <lockstep/safetensors.hpp>
 #include <lockstep/torch.hpp>
 
 #include "reference/native_reference.hpp"
@@ -12,7 +13,6 @@
 #include "steps/recorded_passes.hpp"
 #include "steps/recorded_prompt.hpp"
 #include "steps/recording_comparison.hpp"
-#include "tensor/sha256.hpp"
 
 namespace {
 using namespace lockstep;

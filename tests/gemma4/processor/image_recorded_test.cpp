@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include <lockstep/diagnostic.hpp>
+#include <lockstep/safetensors.hpp>
 
 #include "catch.hpp"
 #include "processor/image_processor.hpp"
-#include "tensor/sha256.hpp"
 
 namespace {
 
