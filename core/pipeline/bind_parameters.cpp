@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <exception>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,13 +19,15 @@ std::vector<std::string> names_of(const std::vector<ParamBase*>& parameters) {
   return names;
 }
 
-void report_unknown(const StepSource& source, const std::string& name, const Node::Member& member,
-                    const std::vector<std::string>& names, Findings& findings) {
+/// Returns the parameter that was meant, "" if none is near.
+std::string report_unknown(const StepSource& source, const std::string& name, const Node::Member& member,
+                           const std::vector<std::string>& names, Findings& findings) {
   auto& error =
       findings.error("P014", member.key, fmt::format("{} has no parameter {}", source.label, in_quotes(name)));
   error.did_you_mean = did_you_mean(name, names);
   error.help = names.empty() ? fmt::format("{} takes no parameters", in_quotes(source.uses))
                              : fmt::format("parameters of {}: {}", in_quotes(source.uses), fmt::join(names, ", "));
+  return error.did_you_mean;
 }
 
 void report_missing(const StepSource& source, const ParamInfo& info, Findings& findings) {
@@ -86,16 +89,19 @@ bool bind_parameters(const StepSource& source, Step& step, std::vector<PlannedPa
     return false;
   }
   bool good = true;
+  std::set<std::string> misspelt;
   if (source.with != nullptr) {
     const auto names = names_of(parameters);
     for (const auto& [name, member] : *source.with->table()) {
       if (std::ranges::find(names, name) != names.end()) continue;
-      report_unknown(source, name, member, names, findings);
+      misspelt.insert(report_unknown(source, name, member, names, findings));
       good = false;
     }
   }
   for (auto* parameter : parameters) {
-    const auto* member = source.with != nullptr ? source.with->find(parameter->info().name) : nullptr;
+    const auto& name = parameter->info().name;
+    const auto* member = source.with != nullptr ? source.with->find(name) : nullptr;
+    if (member == nullptr && misspelt.contains(name)) continue;  // given, under a name that was reported
     if (!bind_one(source, *parameter, member != nullptr ? &member->value : nullptr, planned, findings)) good = false;
   }
   return good;

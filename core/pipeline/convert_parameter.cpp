@@ -1,6 +1,7 @@
 #include "pipeline/convert_parameter.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -115,8 +116,8 @@ class Converter {
   }
 
   std::optional<Value> in_range(const Node& node, Value value) {
-    const bool low = info_.min && !(compare(value, *info_.min) >= 0);
-    const bool high = info_.max && !(compare(value, *info_.max) <= 0);
+    const bool low = info_.min && !std::is_gteq(compare(value, *info_.min));
+    const bool high = info_.max && !std::is_lteq(compare(value, *info_.max));
     if (!low && !high) return value;
     findings_.error("P017", node, fmt::format("{} is {}, expected {}", what_, number_text(value), range_text(info_)));
     return std::nullopt;

@@ -23,8 +23,17 @@ struct Piece {
 
 struct Pieces {
   std::vector<Piece> pieces;
-  std::string broken;  ///< the reference that is not one, "" if all are
+  std::vector<std::string> broken;  ///< references that are none
 };
+
+/// Where the reference at the start of `text` ends: behind its brace, or, if that is missing, where the next one
+/// begins.
+std::size_t end_of_reference(std::string_view text) {
+  const auto close = text.find('}');
+  auto next = text.find("${", 2);
+  while (next != std::string_view::npos && text[next - 1] == '$') next = text.find("${", next + 2);
+  return close < next ? close + 1 : std::min(next, text.size());
+}
 
 Pieces split(std::string_view text) {
   Pieces result;
@@ -42,15 +51,15 @@ Pieces split(std::string_view text) {
       literal += '$';
       text.remove_prefix(2);
     } else if (text.starts_with("${")) {
-      const auto close = text.find('}');
-      const auto name = close == std::string_view::npos ? std::string_view{} : text.substr(2, close - 2);
-      if (!is_identifier(name)) {
-        result.broken = text.substr(0, close == std::string_view::npos ? close : close + 1);
-        return result;
+      const auto reference = text.substr(0, end_of_reference(text));
+      const auto name = reference.ends_with('}') ? reference.substr(2, reference.size() - 3) : std::string_view{};
+      if (is_identifier(name)) {
+        flush();
+        result.pieces.push_back({std::string(name), true});
+      } else {
+        result.broken.emplace_back(reference);
       }
-      flush();
-      result.pieces.push_back({std::string(name), true});
-      text.remove_prefix(close + 1);
+      text.remove_prefix(reference.size());
     } else {
       literal += '$';
       text.remove_prefix(1);
@@ -148,15 +157,14 @@ Node Variables::resolve(const Node& node, std::size_t depth) {
 
 Node Variables::resolve_text(const Node& node, const std::string& text, std::size_t depth) {
   const auto [pieces, broken] = split(text);
-  if (!broken.empty()) {
-    const bool open = broken.find('}') == std::string::npos;
+  for (const auto& reference : broken) {
+    const bool closed = reference.ends_with('}');
     findings_
-        .error("P024", place_inside(node.location, broken),
-               open ? "'${' is not closed" : fmt::format("{} is not a reference to a variable", in_quotes(broken)))
+        .error("P024", place_inside(node.location, reference),
+               closed ? fmt::format("{} is not a reference to a variable", in_quotes(reference)) : "'${' is not closed")
         .help = "write ${name}; a dollar sign itself is $$";
-    return reported_at(node);
   }
-  if (pieces.size() == 1 && pieces.front().variable) {
+  if (broken.empty() && pieces.size() == 1 && pieces.front().variable) {
     const auto* value = lookup(pieces.front().text, node, depth);
     if (value == nullptr || !spend(node, weight(*value))) return reported_at(node);
     Node result = *value;
@@ -166,7 +174,7 @@ Node Variables::resolve_text(const Node& node, const std::string& text, std::siz
 
   Node result = node;
   std::string whole;
-  bool good = true;
+  bool good = broken.empty();
   for (const auto& piece : pieces) {
     if (!piece.variable) {
       whole += piece.text;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -59,6 +60,7 @@ std::vector<PlannedWire> Wiring::bind(std::size_t index, const Step* step, Findi
     return wires;
   }
   const auto& ports = step->declarations().inputs;
+  std::set<std::string> misspelt;
   if (inputs != nullptr) {
     const auto names = names_of(ports);
     for (const auto& [name, member] : *inputs->table()) {
@@ -68,10 +70,12 @@ std::vector<PlannedWire> Wiring::bind(std::size_t index, const Step* step, Findi
       error.did_you_mean = did_you_mean(name, names);
       error.help = names.empty() ? fmt::format("{} has no inputs", in_quotes(source.uses))
                                  : fmt::format("inputs of {}: {}", in_quotes(source.uses), fmt::join(names, ", "));
+      misspelt.insert(error.did_you_mean);
     }
   }
   for (const auto* port : ports) {
     const auto* member = inputs != nullptr ? inputs->find(port->info().name) : nullptr;
+    if (member == nullptr && misspelt.contains(port->info().name)) continue;  // wired, under a name that was reported
     auto wire = member != nullptr ? written(index, &port->info(), port->info().name, *member, findings)
                                   : inferred(index, port->info(), findings);
     if (wire) wires.push_back(std::move(*wire));

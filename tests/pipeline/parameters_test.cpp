@@ -109,6 +109,14 @@ TEST_CASE("a parameter without a default is required") {
   CHECK(findings(pipeline("size = 3", "test.required")).empty());
 }
 
+TEST_CASE("a required parameter under a misspelt name is one mistake, not two") {
+  Workspace workspace;
+  const auto result = plan(pipeline("szie = 3", "test.required"));
+  CHECK(findings(result) == Strings{"P014 6:1"});
+  CHECK(result.diagnostics.front().did_you_mean == "size");
+  CHECK(findings(pipeline("zzzzz = 3", "test.required")) == Strings{"P015 3:6", "P014 6:1"});
+}
+
 TEST_CASE("every unknown parameter is named, with the nearest known one") {
   Workspace workspace;
   const auto result = plan(pipeline("conut = 1\nzzz = 1"));

@@ -99,6 +99,14 @@ TEST_CASE("a malformed reference is an error") {
   CHECK(findings(pipeline("x = 1", "text = \"a ${x.y}\"")) == Strings{"P024 7:20"});
 }
 
+TEST_CASE("a malformed reference hides no other mistake of its text") {
+  Workspace workspace;
+  CHECK(findings(pipeline("x = 1", "text = \"${no} ${x\"")) == Strings{"P022 7:18", "P024 7:24"});
+  CHECK(findings(pipeline("x = 1", "text = \"${x ${no}\"")) == Strings{"P024 7:18", "P022 7:22"});
+  CHECK(findings(pipeline("x = 1", "text = \"${1} ${no} ${}\"")) == Strings{"P024 7:18", "P022 7:23", "P024 7:29"});
+  CHECK(findings(pipeline("x = 1", "text = \"${x $${no}\"")) == Strings{"P024 7:18"});  // $${ is text
+}
+
 TEST_CASE("a required variable must be set by an overlay or --set") {
   Workspace workspace;
   const auto toml = pipeline("required = [\"n\", \"m\"]\nm = 1", "count = \"${n}\"");

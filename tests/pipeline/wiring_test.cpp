@@ -87,6 +87,12 @@ TEST_CASE("an unknown input is named, with the nearest known one") {
   CHECK(result.diagnostics.front().did_you_mean == "batch");
 }
 
+TEST_CASE("a required input under a misspelt name is one mistake, not two") {
+  Workspace workspace;
+  const auto reader = step("r", "reader", "inputs.bacth = \"s.batch\"\n");
+  CHECK(findings(pipeline(step("s", "source") + step("o", "other") + reader)) == Strings{"P045 11:8"});
+}
+
 TEST_CASE("a step that is not found is an error with the nearest name, and nothing follows from it") {
   Workspace workspace;
   const auto result = plan(pipeline(step("s", "suorce", "with = { anything = 1 }\ninputs.x = \"y.z\"\n") +
