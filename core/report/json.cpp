@@ -109,7 +109,25 @@ Json to_json(const StepRecord& step) {
 
 }  // namespace
 
+std::string step_to_json(const StepRecord& step) {
+  auto text = document(to_json(step));
+  text.pop_back();
+  std::string indented;
+  for (const char c : text) {
+    indented += c;
+    if (c == '\n') indented += "    ";  // never inside a text: JSON escapes it there
+  }
+  return indented;
+}
+
 std::string to_json(const RunRecord& record) {
+  std::vector<std::string> steps;
+  steps.reserve(record.steps.size());
+  for (const auto& step : record.steps) steps.push_back(step_to_json(step));
+  return to_json(record, steps);
+}
+
+std::string to_json(const RunRecord& record, const std::vector<std::string>& steps) {
   Json json = {{"schema", schema},
                {"tool", {{"name", "lockstep"}, {"version", LOCKSTEP_VERSION}}},
                {"pipeline",
@@ -125,9 +143,16 @@ std::string to_json(const RunRecord& record) {
                {"peak_rss_bytes", record.peak_rss_bytes}};
   json["diagnostics"] = Json::array();
   for (const auto& diagnostic : record.diagnostics) json["diagnostics"].push_back(to_json(diagnostic));
-  json["steps"] = Json::array();
-  for (const auto& step : record.steps) json["steps"].push_back(to_json(step));
-  return document(json);
+  auto text = document(json);
+  text.resize(text.size() - std::string_view("\n}\n").size());
+  text += ",\n  \"steps\": [";
+  const char* separator = "\n    ";
+  for (const auto& step : steps) {
+    text.append(separator).append(step);
+    separator = ",\n    ";
+  }
+  text += steps.empty() ? "]\n}\n" : "\n  ]\n}\n";
+  return text;
 }
 
 }  // namespace lockstep

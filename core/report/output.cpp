@@ -45,10 +45,22 @@ std::optional<Diagnostic> ReportTarget::write(std::string_view report, std::stri
   }
 }
 
+void IncrementalRecord::run_started(const RunRecord& record) {
+  steps_.clear();
+  for (const auto& step : record.steps) steps_.push_back(step_to_json(step));
+  update(record);
+}
+
+void IncrementalRecord::step_finished(const RunRecord& record, std::size_t step) {
+  steps_[step] = step_to_json(record.steps[step]);
+  // A step that did not run changes nothing that a reader waits for; after Ctrl-C there may be thousands of them.
+  if (record.steps[step].status != StepStatus::skipped) update(record);
+}
+
 void IncrementalRecord::update(const RunRecord& record) const {
   if (!target_.is_replaceable()) return;
   // A failure here shows again at the end, where it is reported; the run itself must not suffer.
-  static_cast<void>(target_.write("run record", to_json(record)));
+  static_cast<void>(target_.write("run record", to_json(record, steps_)));
 }
 
 std::optional<Diagnostic> IncrementalRecord::finish(const RunRecord& record) const {

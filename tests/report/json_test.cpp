@@ -1,10 +1,14 @@
 #include "report/json.hpp"
 
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
 #include "records.hpp"
+#include "report/output.hpp"
+#include "safetensors/files.hpp"
 
 using namespace lockstep;
 using namespace lockstep::test;
@@ -107,6 +111,40 @@ TEST_CASE("a step that has not ended has no status") {
   const auto record = json::parse(to_json(run));
   CHECK(record.at("verdict") == "incomplete");
   CHECK(record.at("steps").at(7).at("status").is_null());
+}
+
+TEST_CASE("the record that grows with the run is the document of the moment, whole, after every step") {
+  const TemporaryFolder folder;
+  const auto file = folder / "record.json";
+  const auto written = [&] {
+    std::ifstream stream(file);
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  };
+  const auto end = example();
+  auto run = end;
+  run.verdict = RunVerdict::incomplete;
+  for (auto& step : run.steps) step = StepRecord{.id = step.id, .uses = step.uses};
+  IncrementalRecord record{ReportTarget(file.string())};
+  record.run_started(run);
+  CHECK(written() == to_json(run));
+  std::string before;
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    INFO(end.steps[i].id);
+    run.steps[i] = end.steps[i];
+    run.seconds += 1;
+    record.step_finished(run, i);
+    const bool skipped = run.steps[i].status == StepStatus::skipped;  // nobody waits for those
+    CHECK(written() == (skipped ? before : to_json(run)));
+    before = written();
+  }
+  CHECK_FALSE(record.finish(end));
+  CHECK(written() == to_json(end));
+}
+
+TEST_CASE("a record of no steps is a whole document too") {
+  auto run = example();
+  run.steps.clear();
+  CHECK(json::parse(to_json(run)).at("steps") == json::array());
 }
 
 TEST_CASE("bytes that are no UTF-8 do not make the record unreadable") {
