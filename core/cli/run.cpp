@@ -74,7 +74,11 @@ int end_invalid(const Targets& targets, const PlanResult& result, bool colour) {
 bool same_place(const std::string& a, const std::string& b) {
   if (a == "-" || b == "-") return a == b;
   std::error_code failed;
-  return std::filesystem::weakly_canonical(a, failed) == std::filesystem::weakly_canonical(b, failed);
+  const auto place = [&failed](const std::string& path) { return std::filesystem::weakly_canonical(path, failed); };
+  const auto place_of_a = place(a);
+  if (failed) return a == b;  // a circle of links
+  const auto place_of_b = place(b);
+  return !failed && place_of_a == place_of_b;
 }
 
 /// Reports that would overwrite one another, the pipeline or an overlay are an error, and are not written.

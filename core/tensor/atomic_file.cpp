@@ -26,11 +26,15 @@ Error cannot_write(const std::filesystem::path& path, int error) {
   return Error{fmt::format("cannot write {}: {}", path.string(), std::strerror(error)), help};
 }
 
-/// The file that a symbolic link names, whether it exists or not.
-std::filesystem::path behind_links(std::filesystem::path path) {
+/// The file that a symbolic link names, whether it exists or not. Throws Error if links name one another in a circle.
+std::filesystem::path behind_links(const std::filesystem::path& target) {
+  constexpr int most_links = 40;  // as many as Linux follows (path_resolution(7))
   std::error_code error;
-  for (int hops = 0; hops < 40 && std::filesystem::is_symlink(path, error); ++hops)
+  auto path = target;
+  for (int links = 0; std::filesystem::is_symlink(path, error); ++links) {
+    if (links == most_links) throw cannot_write(target, ELOOP);
     path = path.parent_path() / std::filesystem::read_symlink(path, error);
+  }
   return path;
 }
 

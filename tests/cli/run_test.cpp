@@ -198,6 +198,30 @@ TEST_CASE("no report overwrites the pipeline or another report, whatever the spe
   CHECK(cli::lockstep({"run", pipeline, "--json", scratch.file("x"), "--junit", scratch.file("./x")}).code == 2);
 }
 
+TEST_CASE("a report whose name is a symbolic link is written behind it, and the link stays") {
+  const cli::Scratch scratch;
+  std::filesystem::create_directory(scratch.file("reports"));
+  std::filesystem::create_symlink("reports/today.json", scratch.file("record.json"));
+  std::filesystem::create_symlink("record.json", scratch.file("latest.json"));
+  CHECK(cli::lockstep({"run", "pipelines/pass.toml", "--json", scratch.file("latest.json")}).code == 0);
+  CHECK(std::filesystem::is_symlink(scratch.file("latest.json")));
+  CHECK(std::filesystem::is_symlink(scratch.file("record.json")));
+  CHECK(std::filesystem::is_regular_file(std::filesystem::symlink_status(scratch.file("reports/today.json"))));
+  CHECK(json::parse(cli::content(scratch.file("reports/today.json"))).at("verdict") == "pass");
+}
+
+TEST_CASE("a report whose name is a circle of links is an error, and the links stay") {
+  const cli::Scratch scratch;
+  std::filesystem::create_symlink("b.json", scratch.file("a.json"));
+  std::filesystem::create_symlink("a.json", scratch.file("b.json"));
+  const auto result = cli::lockstep(
+      {"run", "pipelines/pass.toml", "--json", scratch.file("a.json"), "--junit", scratch.file("b.json")});
+  CHECK(result.code == 4);
+  CHECK(result.err.find("Too many levels of symbolic links") != std::string::npos);
+  CHECK(std::filesystem::is_symlink(scratch.file("a.json")));
+  CHECK(std::filesystem::is_symlink(scratch.file("b.json")));
+}
+
 TEST_CASE("an invalid command line writes a record only to a name that is beyond doubt") {
   const auto files_after = [](std::vector<std::string> words) {
     const cli::Scratch scratch;

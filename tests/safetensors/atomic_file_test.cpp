@@ -108,6 +108,16 @@ TEST_CASE("a symbolic link stays one; the file that it names is replaced") {
   CHECK(load(folder.path() / "real" / "b") == "made");
 }
 
+TEST_CASE("links that name one another are an error, and stay") {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("b", folder / "a");
+  std::filesystem::create_symlink("a", folder / "b");
+  CHECK(error_of([&] { write_file(folder / "a", "x"); }) ==
+        "cannot write " + (folder / "a").string() + ": Too many levels of symbolic links");
+  CHECK(std::filesystem::is_symlink(folder / "a"));
+  CHECK(folder.entries() == 2);
+}
+
 TEST_CASE("permissions of a replaced file are kept") {
   const TemporaryFolder folder;
   save(folder / "a", "old");
