@@ -93,9 +93,22 @@ class Reader {
                          [&](const OptionSpec& spec) { return spec.name == option.string_key; });
   }
 
+  /// Boost takes the next word for the value whatever it is: `--json --quiet` would write a file named '--quiet'.
+  bool lacks_value(const po::option& option, std::size_t word) {
+    if (option.original_tokens.size() < 2 || !option.original_tokens[1].starts_with("--")) return false;
+    fail("C003",
+         fmt::format("option '--{}' needs a value, found {}", option.string_key, in_quotes(option.value.front())),
+         line_.place(word), fmt::format("a value that begins so is joined by '=': --{}=VALUE", option.string_key));
+    return true;
+  }
+
   void check(const OptionSpec& spec, const Arguments::Given& given, bool again) {
     if (again && !spec.repeatable)
       fail("C004", fmt::format("option '--{}' is given more than once", spec.name), given.location);
+    if (!spec.value.empty() && given.value.empty()) {
+      fail("C005", fmt::format("'--{}' is empty, expected {}", spec.name, spec.value), given.location);
+      return;
+    }
     if (spec.choices.empty()) return;
     if (std::find(spec.choices.begin(), spec.choices.end(), given.value) != spec.choices.end()) return;
     fail("C005",
@@ -198,6 +211,7 @@ Arguments CommandLine::parse(const Verb& verb) const {
       arguments.positionals_.push_back({option.value.front(), place(word)});
       continue;
     }
+    if (reader.lacks_value(option, word)) continue;
     const auto& spec = reader.spec_of(option);
     auto& values = arguments.options_[std::string(spec.name)];
     const auto place_of_value = option.original_tokens.size() > 1 ? place(word + 1) : place(word, true);

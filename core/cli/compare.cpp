@@ -88,8 +88,20 @@ SafetensorsFile open(const Arguments::Given& file) {
   }
 }
 
+/// `name`, which --map gives, must be in `file`.
+void check_exists(const Arguments::Given& given, std::string_view what, const std::string& name,
+                  const SafetensorsFile& file) {
+  if (file.contains(name)) return;
+  fail({.code = "F002",
+        .message =
+            fmt::format("'--map' {} {}, which is not in {}", what, in_quotes(name), in_quotes(file.path().string())),
+        .location = given.location,
+        .did_you_mean = did_you_mean(name, file.names())});
+}
+
 /// Names of A's tensors that are called otherwise in B.
-std::map<std::string, std::string> renames_of(const Arguments& arguments, const SafetensorsFile& a) {
+std::map<std::string, std::string> renames_of(const Arguments& arguments, const SafetensorsFile& a,
+                                              const SafetensorsFile& b) {
   std::map<std::string, std::string> renames;
   for (const auto& given : arguments.all("map")) {
     const auto equals = given.value.find('=');
@@ -99,13 +111,16 @@ std::map<std::string, std::string> renames_of(const Arguments& arguments, const 
             .location = given.location,
             .help = "OLD is a tensor's name in the first file, NEW its name in the second"});
     const auto old_name = given.value.substr(0, equals);
-    if (!a.contains(old_name))
-      fail({.code = "F002",
-            .message = fmt::format("'--map' renames {}, which is not in {}", in_quotes(old_name),
-                                   in_quotes(a.path().string())),
-            .location = given.location,
-            .did_you_mean = did_you_mean(old_name, a.names())});
-    if (!renames.emplace(old_name, given.value.substr(equals + 1)).second)
+    const auto new_name = given.value.substr(equals + 1);
+    check_exists(given, "renames", old_name, a);
+    check_exists(given, "renames to", new_name, b);
+    const auto same = std::ranges::find(renames, new_name, &std::pair<const std::string, std::string>::second);
+    if (same != renames.end() && same->first != old_name)
+      fail({.code = "C014",
+            .message = fmt::format("'--map' renames both {} and {} to {}", in_quotes(same->first), in_quotes(old_name),
+                                   in_quotes(new_name)),
+            .location = given.location});
+    if (!renames.emplace(old_name, new_name).second)
       fail({.code = "C014",
             .message = fmt::format("'--map' renames {} twice", in_quotes(old_name)),
             .location = given.location});
@@ -146,7 +161,7 @@ int compare(const Arguments& arguments) {
   const auto criterion = criterion_of(arguments);
   const auto a = open(arguments.positional(0));
   const auto b = open(arguments.positional(1));
-  const auto comparison = compare_files(a, b, criterion, renames_of(arguments, a));
+  const auto comparison = compare_files(a, b, criterion, renames_of(arguments, a, b));
   print(stdout, file_comparison_text(comparison, {use_colour(arguments, stdout), detail_of(arguments)}));
   return passes(comparison) ? exit_passed : exit_failed;
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include <lockstep/diagnostic.hpp>
+#include "pipeline/convert_parameter.hpp"
+#include "pipeline/render_diagnostic.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -38,6 +40,18 @@ PipelineRequest request_of(const Arguments& arguments) {
 }
 
 PluginLoader loader_of(const Arguments& arguments) {
+  CommandLineError missing;
+  for (const auto& folder : arguments.all("plugin-path")) {
+    const auto problem = path_problem(folder.value, ParamKind::folder);
+    if (problem.empty()) continue;
+    missing.diagnostics.push_back(
+        {.code = "C015",
+         .message = fmt::format("plugin folder {} {}", in_quotes(folder.value), problem),
+         .location = folder.location,
+         .help =
+             "correct the path, or build the plugins first; `lockstep explain L001` shows where plugins are searched"});
+  }
+  if (!missing.diagnostics.empty()) throw missing;
   return PluginLoader(PluginLoader::default_folders(paths(arguments.values("plugin-path"))));
 }
 

@@ -12,7 +12,8 @@ namespace lockstep::cli {
 /// PIPELINE, --config, --set and --skip.
 [[nodiscard]] PipelineRequest request_of(const Arguments& arguments);
 
-/// --plugin-path, before the folders that are always searched.
+/// --plugin-path, before the folders that are always searched. Throws CommandLineError if one of its folders is
+/// missing.
 [[nodiscard]] PluginLoader loader_of(const Arguments& arguments);
 
 /// --only, --from, --to; what is wrong with them is added to `result`, so that it is shown with the rest.

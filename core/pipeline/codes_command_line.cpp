@@ -22,15 +22,16 @@ The verb has no option of this name. Options are written out: `--verb` is not sh
 )"},
     DiagnosticCode{"C003", "option without its value, or with one too many", R"(
 An option that needs a value ends the command line or is followed by another option, or a switch was given a value
-(`--quiet=yes`). A value follows after a space or after `=`: `--json out.json`, `--json=out.json`. Exit code 2.
+(`--quiet=yes`). A value follows after a space or after `=`: `--json out.json`, `--json=out.json`. One that begins with
+two dashes needs the `=`. Exit code 2.
 )"},
     DiagnosticCode{"C004", "option given more than once", R"(
 Only one value of this option can count, and taking the last one silently would hide a mistake. `lockstep VERB --help`
 says which options are repeatable. Exit code 2.
 )"},
     DiagnosticCode{"C005", "value that an option does not take", R"(
-The option takes one of a few words, or a number, and was given something else. Numbers are written as in C:
-`0.001`, `1e-3`. Exit code 2.
+The option takes one of a few words, or a number, and was given something else; or its value is empty, as when a shell's
+variable is not set. Numbers are written as in C: `0.001`, `1e-3`. Exit code 2.
 )"},
     DiagnosticCode{"C006", "argument missing", R"(
 The verb needs a pipeline, a step, a code or two files, and the command line ends before it. Exit code 2.
@@ -63,8 +64,13 @@ and lower case are the same. Exit code 2.
 Exit code 2.
 )"},
     DiagnosticCode{"C014", "unreadable --map", R"(
-`--map OLD=NEW` says that the tensor OLD of the first file is called NEW in the second. Both names are needed, and each
-tensor can be renamed once. Exit code 2.
+`--map OLD=NEW` says that the tensor OLD of the first file is called NEW in the second. Both names are needed, each
+tensor can be renamed once, and no two can be given the same name. Exit code 2.
+)"},
+    DiagnosticCode{"C015", "plugin folder does not exist", R"(
+`--plugin-path` names something that is not there or is no folder. Going on would take the steps from the next folder of
+the search order, and verify with another plugin than the one that was asked for. Folders in the environment variable
+`LOCKSTEP_PLUGIN_PATH` may be missing. Exit code 2.
 )"},
 };
 

@@ -11,7 +11,7 @@ A file given to `lockstep compare` does not exist, may not be read, or is no val
 was found where. A sharded checkpoint is given by its `model.safetensors.index.json`. Exit code 2.
 )"},
     DiagnosticCode{"F002", "renamed tensor does not exist", R"(
-`--map OLD=NEW` names a tensor OLD that the first file does not have. Exit code 2.
+`--map OLD=NEW` names a tensor OLD that the first file does not have, or NEW that the second does not. Exit code 2.
 )"},
 };
 

@@ -23,7 +23,7 @@ namespace lockstep {
                                                      Findings& findings);
 
 /// Why a file (or folder) parameter cannot be used; "" if it can.
-[[nodiscard]] std::string path_problem(const std::filesystem::path& path, ParamKind kind);
+[[nodiscard]] LOCKSTEP_API std::string path_problem(const std::filesystem::path& path, ParamKind kind);
 
 /// "an integer", "a list of files".
 [[nodiscard]] std::string kind_text(const ParamInfo& info);

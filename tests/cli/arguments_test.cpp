@@ -25,9 +25,14 @@ TEST_CASE("every mistake on the command line renders as approved") {
   const cli::Scratch scratch;
   std::filesystem::copy(cli::folder / "pipelines", scratch.file("pipelines"));
   write_tensor(scratch.file("a.safetensors"), "weight", {1, 2});
+  const std::vector<float> numbers{1, 2};
+  const auto number = lockstep::Tensor::copy_of(std::span<const float>(numbers), {2});
+  lockstep::write_safetensors(scratch.file("b.safetensors"), {{"weight", number}, {"bias", number}});
+  std::filesystem::create_symlink("circle.json", scratch.file("circle.json"));
   auto options = cli::options();
   options.folder = scratch.file("");
   const std::string a = "a.safetensors";
+  const std::string b = "b.safetensors";
   const std::vector<Mistake> mistakes{
       Mistake{"C001", 2, {"rnu", "pipelines/pass.toml"}},
       Mistake{"C001-nothing", 2, {}},
@@ -35,9 +40,11 @@ TEST_CASE("every mistake on the command line renders as approved") {
       Mistake{"C002-abbreviated", 2, {"run", "pipelines/pass.toml", "--verb"}},
       Mistake{"C002-several", 2, {"run", "--jsn=a.json", "pipelines/pass.toml", "-q"}},
       Mistake{"C003", 2, {"run", "pipelines/pass.toml", "--json"}},
+      Mistake{"C003-option", 2, {"run", "pipelines/pass.toml", "--json", "--quiet"}},
       Mistake{"C003-switch", 2, {"run", "pipelines/pass.toml", "--quiet=yes"}},
       Mistake{"C004", 2, {"run", "pipelines/pass.toml", "--from", "compare", "--from", "runtime"}},
       Mistake{"C005", 2, {"run", "pipelines/pass.toml", "--color=alwasy"}},
+      Mistake{"C005-empty", 2, {"run", "pipelines/pass.toml", "--dump", "", "--plugin-path", ""}},
       Mistake{"C005-metric", 2, {"compare", a, a, "--metric", "cosin"}},
       Mistake{"C005-number", 2, {"compare", a, a, "--rtol", "1e-3x", "--atol=0"}},
       Mistake{"C006", 2, {"run"}},
@@ -52,10 +59,15 @@ TEST_CASE("every mistake on the command line renders as approved") {
       Mistake{"C013-missing", 2, {"compare", a, a, "--metric", "max_abs"}},
       Mistake{"C013-foreign", 2, {"compare", a, a, "--metric", "bits", "--max", "1"}},
       Mistake{"C014", 2, {"compare", a, a, "--map", "weight"}},
+      Mistake{"C014-both", 2, {"compare", b, a, "--map", "bias=weight", "--map", "weight=weight"}},
+      Mistake{"C014-twice", 2, {"compare", a, b, "--map", "weight=bias", "--map", "weight=weight"}},
+      Mistake{"C015", 2, {"run", "pipelines/pass.toml", "--plugin-path", "plugins", "--plugin-path=a.safetensors"}},
       Mistake{"F001", 2, {"compare", a, "missing.safetensors"}},
       Mistake{"F001-malformed", 2, {"compare", "pipelines/pass.toml", a}},
       Mistake{"F002", 2, {"compare", a, a, "--map", "wieght=kernel"}},
+      Mistake{"F002-new", 2, {"compare", a, b, "--map", "weight=bais"}},
       Mistake{"R001", 4, {"run", "pipelines/pass.toml", "--quiet", "--json", "no/such/folder/record.json"}},
+      Mistake{"R001-circle", 4, {"run", "pipelines/pass.toml", "--quiet", "--json", "circle.json"}},
       Mistake{"R001-junit", 4, {"run", "pipelines/pass.toml", "--quiet", "--junit", "pipelines"}}};
   for (const auto& mistake : mistakes) {
     INFO(mistake.golden);
@@ -76,6 +88,25 @@ TEST_CASE("a command line that cannot be read replaces an older record by an inv
   CHECK(json.at("exit_code") == 2);
   CHECK(json.at("diagnostics").at(0).at("code") == "C002");
   CHECK(json.at("diagnostics").at(0).at("did_you_mean") == "--only");
+}
+
+TEST_CASE("a --plugin-path folder must exist for every verb that searches plugins") {
+  for (const auto& words : std::vector<std::vector<std::string>>{{"run", "pipelines/pass.toml"},
+                                                                 {"validate", "pipelines/pass.toml"},
+                                                                 {"plan", "pipelines/pass.toml"},
+                                                                 {"list"},
+                                                                 {"describe", "toy.source"}}) {
+    INFO(words.front());
+    auto with_folder = words;
+    with_folder.insert(with_folder.end(), {"--plugin-path", "no/such/folder"});
+    const auto result = cli::lockstep(with_folder);
+    CHECK(result.code == 2);
+    CHECK(result.err.find("error[C015]: plugin folder 'no/such/folder' does not exist") != std::string::npos);
+    CHECK(result.out.empty());
+  }
+  auto options = cli::options();
+  options.environment.front() += ":/no/such/folder";
+  CHECK(process::run(cli::words({"list"}), options).code == 0);
 }
 
 TEST_CASE("an option's value may start with a dash or an equals sign may join it") {
