@@ -9,7 +9,6 @@
 #include "checkpoint/inventory.hpp"
 #include "checkpoint_folder.hpp"
 
-using Catch::Matchers::Contains;
 using lockstep::DType;
 using lockstep::Tensor;
 
@@ -51,7 +50,8 @@ TEST_CASE("a checkpoint opens with every tensor that its config describes") {
   CHECK(summary_of(checkpoint) == "286 tensors, 2.49 M parameters");
   CHECK(checkpoint.weight("model.language_model.embed_tokens.weight").to_string() == "bfloat16 [960, 128]");
   CHECK(checkpoint.weight("model.vision_tower.encoder.layers.0.mlp.up_proj.output_max").dim() == 0);
-  CHECK_THAT(error_of([&] { static_cast<void>(checkpoint.weight("lm_head.weight")); }), Contains("'lm_head.weight'"));
+  CHECK_THAT(error_of([&] { static_cast<void>(checkpoint.weight("lm_head.weight")); }),
+             contains_text("'lm_head.weight'"));
 }
 
 TEST_CASE("a checkpoint of irregular shapes as transformers saves it opens") {
@@ -90,20 +90,20 @@ TEST_CASE("missing, unexpected and wrong tensors are listed in one error") {
     tensors.emplace_back("model.language_model.layers.0.experts.down_proj", zeros(DType::bfloat16, {4, 4}));
   });
   const auto error = open_error(folder.path());
-  CHECK_THAT(error, Contains("4 tensors are not what config.json describes"));
-  CHECK_THAT(error, Contains("missing (1):\n    model.language_model.norm.weight"));
-  CHECK_THAT(error, Contains("unexpected (1):\n    model.language_model.layers.0.experts.down_proj"));
-  CHECK_THAT(error, Contains("wrong shape or dtype (2):"));
-  CHECK_THAT(error, Contains("layers.2.layer_scalar is bfloat16 [2], expected bfloat16 [1]"));
-  CHECK_THAT(error, Contains("layers.3.mlp.up_proj.weight is float32 [256, 128], expected bfloat16 [256, 128]"));
+  CHECK_THAT(error, contains_text("4 tensors are not what config.json describes"));
+  CHECK_THAT(error, contains_text("missing (1):\n    model.language_model.norm.weight"));
+  CHECK_THAT(error, contains_text("unexpected (1):\n    model.language_model.layers.0.experts.down_proj"));
+  CHECK_THAT(error, contains_text("wrong shape or dtype (2):"));
+  CHECK_THAT(error, contains_text("layers.2.layer_scalar is bfloat16 [2], expected bfloat16 [1]"));
+  CHECK_THAT(error, contains_text("layers.3.mlp.up_proj.weight is float32 [256, 128], expected bfloat16 [256, 128]"));
 }
 
 TEST_CASE("long lists of tensors are cut, with their count") {
   const CheckpointFolder folder;
   folder.edit_json("config.json", [](nlohmann::json& config) { config["dtype"] = "float32"; });
   const auto error = open_error(folder.path());
-  CHECK_THAT(error,
-             Contains("286 tensors are not") && Contains("wrong shape or dtype (286):") && Contains("and 278 more"));
+  CHECK_THAT(error, contains_text("286 tensors are not") && contains_text("wrong shape or dtype (286):") &&
+                        contains_text("and 278 more"));
   CHECK(std::ranges::count(error, '\n') == 10);
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("K/V weights of sharing layers and the audio tower are accepted, ignor
   const auto checkpoint = gemma4::Checkpoint::open(folder.path());
   CHECK(checkpoint.tensor_count() == 286);
   CHECK(checkpoint.ignored_count() == 5);
-  CHECK_THAT(summary_of(checkpoint), Contains("5 tensors ignored"));
+  CHECK_THAT(summary_of(checkpoint), contains_text("5 tensors ignored"));
   CHECK_FALSE(error_of([&] { static_cast<void>(checkpoint.weight(shared + "k_norm.weight")); }).empty());
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("other weights of sharing layers, and K/V weights of layers that do no
     tensors.emplace_back("model.language_model.layers.9.self_attn.k_bias", zeros(DType::bfloat16, {64}));
     tensors.emplace_back("model.language_model.layers.10.self_attn.k_norm.weight", zeros(DType::bfloat16, {64}));
   });
-  CHECK_THAT(open_error(folder.path()), Contains("unexpected (2)"));
+  CHECK_THAT(open_error(folder.path()), contains_text("unexpected (2)"));
 }
 
 TEST_CASE("a text-only checkpoint needs no vision weights and no image processor") {
@@ -171,11 +171,11 @@ TEST_CASE("a folder without a needed file is an error that names it") {
   const auto* file = GENERATE("config.json", "model.safetensors", "tokenizer.json", "processor_config.json");
   const CheckpointFolder folder;
   folder.remove(file);
-  CHECK_THAT(open_error(folder.path()), Contains(file) && Contains(folder.path().string()));
+  CHECK_THAT(open_error(folder.path()), contains_text(file) && contains_text(folder.path().string()));
 }
 
 TEST_CASE("what is no folder is an error that names it") {
-  CHECK_THAT(open_error("/nonexistent/checkpoint"), Contains("/nonexistent/checkpoint is not a folder"));
+  CHECK_THAT(open_error("/nonexistent/checkpoint"), contains_text("/nonexistent/checkpoint is not a folder"));
 }
 
 TEST_CASE("opening ten gigabytes reads none of them") {

@@ -220,7 +220,7 @@ TEST_CASE("a damaged tensor fails and says so") {
   const auto done = run(copy.folder(), {"images=" + pictures.string()});
   CHECK(done.result.code == 1);
   CHECK(done.with("fail") == Names{"llm.embed"});
-  CHECK_THAT(done.entries.at("llm.embed")["message"].get<std::string>(), Catch::Contains("damaged"));
+  CHECK_THAT(done.entries.at("llm.embed")["message"].get<std::string>(), contains_text("damaged"));
 }
 
 TEST_CASE("tensors that the reference does not know are listed as not compared") {
@@ -238,7 +238,7 @@ TEST_CASE("what cannot be compared is an error that names it") {
     INFO(done.result.out << done.result.err);
     CHECK(done.result.code != 0);
     CHECK(done.entries.empty());
-    CHECK_THAT(done.result.out + done.result.err, Catch::Contains(first) && Catch::Contains(second));
+    CHECK_THAT(done.result.out + done.result.err, contains_text(first) && contains_text(second));
   };
   const auto whole = recordings / "two_describe_bf16";
   fails(run("/no/such/folder"), "/no/such/folder", "recording");

@@ -7,7 +7,6 @@
 
 namespace {
 
-using Catch::Matchers::Contains;
 using nlohmann::json;
 
 /// The message that loading ends with, without the folder.
@@ -37,14 +36,14 @@ std::string message_of_text(const std::string& bytes) {
 TEST_CASE("a file that is not there or not JSON is refused") {
   CHECK_THROWS_WITH(gemma4::Tokenizer::from_file("nowhere/tokenizer.json"), "nowhere/tokenizer.json: no such file");
   CHECK_THROWS_WITH(gemma4::Tokenizer::from_file("/"), "/: not a regular file");
-  CHECK_THAT(message_of_text(""), Contains("tokenizer.json: not valid JSON: parse error at line 1, column 1"));
-  CHECK_THAT(message_of_text("{\"model\":\n {\"vocab\": {\"a\" 0}}}"), Contains("parse error at line 2"));
-  CHECK_THAT(message_of_text("{} {}"), Contains("not valid JSON"));
-  CHECK_THAT(message_of_text("{\"model\": {\"vocab\": {\"\xFF\": 0}}}"), Contains("not valid JSON"));
-  CHECK_THAT(message_of_text("{\"model\": {\"vocab\": {\"\\ud800\": 0}}}"), Contains("not valid JSON"));
-  CHECK_THAT(message_of_text("[1e999]"), Contains("not valid JSON"));
-  CHECK_THAT(message_of_text("[]"), Contains("tokenizer.json: the document is [], expected an object"));
-  CHECK_THAT(message_of_text(std::string(100'000, '[')), Contains("nested deeper than 64 levels"));
+  CHECK_THAT(message_of_text(""), contains_text("tokenizer.json: not valid JSON: parse error at line 1, column 1"));
+  CHECK_THAT(message_of_text("{\"model\":\n {\"vocab\": {\"a\" 0}}}"), contains_text("parse error at line 2"));
+  CHECK_THAT(message_of_text("{} {}"), contains_text("not valid JSON"));
+  CHECK_THAT(message_of_text("{\"model\": {\"vocab\": {\"\xFF\": 0}}}"), contains_text("not valid JSON"));
+  CHECK_THAT(message_of_text("{\"model\": {\"vocab\": {\"\\ud800\": 0}}}"), contains_text("not valid JSON"));
+  CHECK_THAT(message_of_text("[1e999]"), contains_text("not valid JSON"));
+  CHECK_THAT(message_of_text("[]"), contains_text("tokenizer.json: the document is [], expected an object"));
+  CHECK_THAT(message_of_text(std::string(100'000, '[')), contains_text("nested deeper than 64 levels"));
 }
 
 TEST_CASE("every cut of a file is refused") {
@@ -54,7 +53,7 @@ TEST_CASE("every cut of a file is refused") {
   file.added("<x>");
   const auto bytes = file.json().dump();
   for (std::size_t length = 0; length < bytes.size(); ++length) {
-    CHECK_THAT(message_of_text(bytes.substr(0, length)), Contains("tokenizer.json: not valid JSON"));
+    CHECK_THAT(message_of_text(bytes.substr(0, length)), contains_text("tokenizer.json: not valid JSON"));
   }
 }
 
@@ -100,7 +99,7 @@ TEST_CASE("ids of the vocabulary are small non-negative integers") {
   const std::string expected = ", expected an integer from 0 to 16777215";
   for (const auto* value : {"-1", "1.5", "16777216", "18446744073709551615", "null", "true", "\"0\"", "[0]", "{}"}) {
     const auto message = message_of_text(std::string{R"({"model": {"vocab": {"a": )"} + value + "}}}");
-    CHECK_THAT(message, Contains("tokenizer.json: model.vocab: the id of \"a\" is ") && Contains(expected));
+    CHECK_THAT(message, contains_text("tokenizer.json: model.vocab: the id of \"a\" is ") && contains_text(expected));
   }
   SmallTokenizer file;
   file.model()["vocab"] = json::array({"a"});
@@ -114,8 +113,8 @@ TEST_CASE("merges have two pieces, both in the vocabulary, and so is what they j
                             "null", "true", "-1", "0.5", "{}", R"([["a"], "b"])"}) {
     const auto message =
         message_of_text(std::string{R"({"model": {"vocab": {"a": 0}, "merges": [["a", "a"], )"} + value + "]}}");
-    CHECK_THAT(message, Contains("tokenizer.json: model.merges[1] is ") &&
-                            Contains(R"(expected ["left", "right"] or "left right")"));
+    CHECK_THAT(message, contains_text("tokenizer.json: model.merges[1] is ") &&
+                            contains_text(R"(expected ["left", "right"] or "left right")"));
   }
   SmallTokenizer file;
   file.vocabulary({"a", "b", "ab"});
@@ -132,21 +131,23 @@ TEST_CASE("other normalizers, pre-tokenizers, decoders and models are refused by
     return message_of(file);
   };
   CHECK_THAT(spoil("/normalizer", {{"type", "NFC"}}),
-             Contains(R"(tokenizer.json: normalizer is {"type":"NFC"}, expected)"));
-  CHECK_THAT(spoil("/normalizer", nullptr), Contains("normalizer is null"));
-  CHECK_THAT(spoil("/normalizer/content", "_"), Contains("normalizer is "));
-  CHECK_THAT(spoil("/pre_tokenizer/type", "Metaspace"), Contains("pre_tokenizer is ") && Contains("Metaspace"));
-  CHECK_THAT(spoil("/decoder/decoders/1/type", "Strip"), Contains("decoder is ") && Contains("Strip"));
-  CHECK_THAT(spoil("/post_processor", {{"type", "ByteLevel"}}), Contains("post_processor.type is \"ByteLevel\""));
-  CHECK_THAT(spoil("/model/type", "Unigram"), Contains("model.type is \"Unigram\", expected \"BPE\""));
-  CHECK_THAT(spoil("/model/dropout", 0.1), Contains("model.dropout is 0.1"));
-  CHECK_THAT(spoil("/model/continuing_subword_prefix", "##"), Contains("model.continuing_subword_prefix is \"##\""));
-  CHECK_THAT(spoil("/model/end_of_word_suffix", "</w>"), Contains("model.end_of_word_suffix is \"</w>\""));
+             contains_text(R"(tokenizer.json: normalizer is {"type":"NFC"}, expected)"));
+  CHECK_THAT(spoil("/normalizer", nullptr), contains_text("normalizer is null"));
+  CHECK_THAT(spoil("/normalizer/content", "_"), contains_text("normalizer is "));
+  CHECK_THAT(spoil("/pre_tokenizer/type", "Metaspace"),
+             contains_text("pre_tokenizer is ") && contains_text("Metaspace"));
+  CHECK_THAT(spoil("/decoder/decoders/1/type", "Strip"), contains_text("decoder is ") && contains_text("Strip"));
+  CHECK_THAT(spoil("/post_processor", {{"type", "ByteLevel"}}), contains_text("post_processor.type is \"ByteLevel\""));
+  CHECK_THAT(spoil("/model/type", "Unigram"), contains_text("model.type is \"Unigram\", expected \"BPE\""));
+  CHECK_THAT(spoil("/model/dropout", 0.1), contains_text("model.dropout is 0.1"));
+  CHECK_THAT(spoil("/model/continuing_subword_prefix", "##"),
+             contains_text("model.continuing_subword_prefix is \"##\""));
+  CHECK_THAT(spoil("/model/end_of_word_suffix", "</w>"), contains_text("model.end_of_word_suffix is \"</w>\""));
   CHECK_THAT(spoil("/model/unk_token", "<unk>"),
-             Contains("model.unk_token is \"<unk>\", expected a token of model.vocab"));
-  CHECK_THAT(spoil("/model/fuse_unk", 1), Contains("model.fuse_unk is 1, expected true or false"));
-  CHECK_THAT(spoil("/model/new_option", 1), Contains("unknown key model.\"new_option\""));
-  CHECK_THAT(spoil("/version", "2.0"), Contains("version is \"2.0\", expected \"1.0\""));
+             contains_text("model.unk_token is \"<unk>\", expected a token of model.vocab"));
+  CHECK_THAT(spoil("/model/fuse_unk", 1), contains_text("model.fuse_unk is 1, expected true or false"));
+  CHECK_THAT(spoil("/model/new_option", 1), contains_text("unknown key model.\"new_option\""));
+  CHECK_THAT(spoil("/version", "2.0"), contains_text("version is \"2.0\", expected \"1.0\""));
   CHECK(spoil("/pre_tokenizer", nullptr) == "no error");
   CHECK(spoil("/model/dropout", 0.0) == "no error");
 }
@@ -158,13 +159,14 @@ TEST_CASE("added tokens that cannot be honoured are refused by name") {
     file.added(content, changes);
     return message_of(file);
   };
-  CHECK_THAT(with("<x>", {{"single_word", true}}), Contains("added_tokens[0].single_word is true, expected false"));
-  CHECK_THAT(with("<x>", {{"lstrip", 1}}), Contains("added_tokens[0].lstrip is 1, expected true or false"));
-  CHECK_THAT(with("<x>", {{"id", 0}}), Contains("added_tokens[0].id is 0, expected 1, the id of \"<x>\""));
-  CHECK_THAT(with("<y>", {{"id", 5}}), Contains("added_tokens[0].id is 5, expected 2, the id of \"<y>\""));
-  CHECK_THAT(with("<x>", {{"id", -1}}), Contains("added_tokens[0].id is -1, expected an integer"));
-  CHECK_THAT(with("", {{"id", 2}}), Contains("added_tokens[0].content is \"\", expected at least one character"));
-  CHECK_THAT(with("<x>", {{"extra", 1}}), Contains("unknown key added_tokens[0].\"extra\""));
+  CHECK_THAT(with("<x>", {{"single_word", true}}),
+             contains_text("added_tokens[0].single_word is true, expected false"));
+  CHECK_THAT(with("<x>", {{"lstrip", 1}}), contains_text("added_tokens[0].lstrip is 1, expected true or false"));
+  CHECK_THAT(with("<x>", {{"id", 0}}), contains_text("added_tokens[0].id is 0, expected 1, the id of \"<x>\""));
+  CHECK_THAT(with("<y>", {{"id", 5}}), contains_text("added_tokens[0].id is 5, expected 2, the id of \"<y>\""));
+  CHECK_THAT(with("<x>", {{"id", -1}}), contains_text("added_tokens[0].id is -1, expected an integer"));
+  CHECK_THAT(with("", {{"id", 2}}), contains_text("added_tokens[0].content is \"\", expected at least one character"));
+  CHECK_THAT(with("<x>", {{"extra", 1}}), contains_text("unknown key added_tokens[0].\"extra\""));
   CHECK(with("<x>", json::object()) == "no error");
 }
 
@@ -178,13 +180,15 @@ TEST_CASE("a post-processor must hold the text once and known ids") {
   };
   constexpr auto both = R"([{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}])";
   CHECK(with(both, "[0]") == "no error");
-  CHECK_THAT(with(both, "[1]"), Contains("post_processor.special_tokens.<s>.ids is [1], expected a list of token ids"));
-  CHECK_THAT(with(both, "0"), Contains("post_processor.special_tokens.<s>.ids is 0"));
-  CHECK_THAT(with("[]", "[0]"), Contains("post_processor.single is [], expected the text"));
-  CHECK_THAT(with(R"([{"Sequence": {"id": "B"}}])", "[0]"), Contains("post_processor.single.Sequence.id is \"B\""));
+  CHECK_THAT(with(both, "[1]"),
+             contains_text("post_processor.special_tokens.<s>.ids is [1], expected a list of token ids"));
+  CHECK_THAT(with(both, "0"), contains_text("post_processor.special_tokens.<s>.ids is 0"));
+  CHECK_THAT(with("[]", "[0]"), contains_text("post_processor.single is [], expected the text"));
+  CHECK_THAT(with(R"([{"Sequence": {"id": "B"}}])", "[0]"),
+             contains_text("post_processor.single.Sequence.id is \"B\""));
   CHECK_THAT(with(R"([{"SpecialToken": {"id": "<t>"}}])", "[0]"),
-             Contains("post_processor.special_tokens.<t> is missing"));
-  CHECK_THAT(with(R"([1])", "[0]"), Contains("post_processor.single is [1]"));
+             contains_text("post_processor.special_tokens.<t> is missing"));
+  CHECK_THAT(with(R"([1])", "[0]"), contains_text("post_processor.single is [1]"));
 }
 
 TEST_CASE("tokenizer_config.json names special tokens that tokenizer.json must have") {
@@ -203,12 +207,14 @@ TEST_CASE("tokenizer_config.json names special tokens that tokenizer.json must h
   CHECK(file.load_with({{"sot_token", {{"content", "<v>"}, {"lstrip", false}}}}).is_special(3));
   CHECK(message({{"mask_token", "<none>"}}) ==
         "tokenizer_config.json: mask_token is \"<none>\", which tokenizer.json does not have");
-  CHECK_THAT(message({{"mask_token", ""}}), Contains("tokenizer_config.json: mask_token is \"\", expected a token"));
-  CHECK_THAT(message({{"extra_special_tokens", 3}}), Contains("tokenizer_config.json: extra_special_tokens is 3"));
-  CHECK_THAT(message({{"split_special_tokens", true}}), Contains("split_special_tokens is true"));
-  CHECK_THAT(message({{"add_bos_token", 1}}), Contains("add_bos_token is 1, expected true or false"));
-  CHECK_THAT(message({{"add_eos_token", true}}), Contains("add_eos_token is true, but there is no token \"<eos>\""));
-  CHECK_THAT(message(json::array()), Contains("tokenizer_config.json: the document is [], expected an object"));
+  CHECK_THAT(message({{"mask_token", ""}}),
+             contains_text("tokenizer_config.json: mask_token is \"\", expected a token"));
+  CHECK_THAT(message({{"extra_special_tokens", 3}}), contains_text("tokenizer_config.json: extra_special_tokens is 3"));
+  CHECK_THAT(message({{"split_special_tokens", true}}), contains_text("split_special_tokens is true"));
+  CHECK_THAT(message({{"add_bos_token", 1}}), contains_text("add_bos_token is 1, expected true or false"));
+  CHECK_THAT(message({{"add_eos_token", true}}),
+             contains_text("add_eos_token is true, but there is no token \"<eos>\""));
+  CHECK_THAT(message(json::array()), contains_text("tokenizer_config.json: the document is [], expected an object"));
 }
 
 TEST_CASE("added tokens that tokenizer_config.json repeats must be the same") {
@@ -221,8 +227,8 @@ TEST_CASE("added tokens that tokenizer_config.json repeats must be the same") {
     return message_of([&] { static_cast<void>(file.load_with({{"added_tokens_decoder", decoder}})); });
   };
   CHECK(message({{"1", entry}}) == "no error");
-  CHECK_THAT(message({{"2", entry}}), Contains("added_tokens_decoder[\"1\"] is missing"));
-  CHECK_THAT(message(json::object()), Contains("added_tokens_decoder has 0 tokens, but tokenizer.json has 1"));
+  CHECK_THAT(message({{"2", entry}}), contains_text("added_tokens_decoder[\"1\"] is missing"));
+  CHECK_THAT(message(json::object()), contains_text("added_tokens_decoder has 0 tokens, but tokenizer.json has 1"));
   entry["rstrip"] = true;
-  CHECK_THAT(message({{"1", entry}}), Contains("tokenizer_config.json: added_tokens_decoder[\"1\"] is "));
+  CHECK_THAT(message({{"1", entry}}), contains_text("tokenizer_config.json: added_tokens_decoder[\"1\"] is "));
 }
