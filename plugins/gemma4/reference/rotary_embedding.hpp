@@ -2,13 +2,14 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <lockstep/export.hpp>
 #include "checkpoint/text_tensors.hpp"
 #include "reference/taps.hpp"
 
 namespace gemma4 {
 
 /// Gemma4TextRotaryEmbedding: the angles position * inv_freq of each layer type, laid out twice, as cos and sin.
-class RotaryEmbedding {
+class LOCKSTEP_API RotaryEmbedding {
  public:
   /// [b, S, D] in T.
   struct Table {

@@ -58,23 +58,23 @@ Tensor NativeSession::prefill(const ModelInputs& inputs, std::int64_t logits_to_
                               const lockstep::TensorVisitor& taps) {
   if (valid_.defined()) throw Error{"prefill was called twice in one session", "start a session for each prompt"};
   check_prompt(inputs, logits_to_keep);
-  valid_ = valid_positions(inputs.attention_mask);
-  return pass(lockstep::to_torch(inputs.input_ids), &inputs, logits_to_keep, Taps(taps));
+  return pass(lockstep::to_torch(inputs.input_ids), valid_positions(inputs.attention_mask), &inputs, logits_to_keep,
+              Taps(taps));
 }
 
 Tensor NativeSession::decode(const Tensor& input_ids, const lockstep::TensorVisitor& taps) {
-  if (cache_.length() == 0) throw Error{"decode was called before prefill"};
+  if (!valid_.defined()) throw Error{"decode was called before prefill"};
   const std::vector<std::int64_t> expected{valid_.size(0), 1};
   if (input_ids.dtype() != DType::int64 || input_ids.sizes() != expected) {
     throw Error{
         fmt::format("input_ids is {}, expected int64 {}", input_ids.to_string(), lockstep::shape_text(expected))};
   }
-  valid_ = at::cat({valid_, at::ones({valid_.size(0), 1}, at::kBool)}, 1);
-  return pass(lockstep::to_torch(input_ids), nullptr, 0, Taps(taps));
+  const auto valid = at::cat({valid_, at::ones({valid_.size(0), 1}, at::kBool)}, 1);
+  return pass(lockstep::to_torch(input_ids), valid, nullptr, 0, Taps(taps));
 }
 
-at::Tensor NativeSession::pass(const at::Tensor& input_ids, const ModelInputs* pictures, std::int64_t logits_to_keep,
-                               const Taps& taps) {
+at::Tensor NativeSession::pass(const at::Tensor& input_ids, const at::Tensor& valid, const ModelInputs* pictures,
+                               std::int64_t logits_to_keep, const Taps& taps) {
   const auto& tokens = modules_->config().tokens;
   const auto llm = taps.under("llm");
   const auto llm_ids = llm("ids", input_ids.masked_fill(placeholders(input_ids, tokens), tokens.pad));
@@ -88,8 +88,8 @@ at::Tensor NativeSession::pass(const at::Tensor& input_ids, const ModelInputs* p
   }
   llm("fused", embeds);
 
-  const auto positions = llm("position_ids", position_ids(valid_).slice(1, cache_.length()));
-  const auto masks = causal_masks(modules_->config().text, valid_, cache_.length(), modules_->dtype);
+  const auto positions = llm("position_ids", position_ids(valid).slice(1, cache_.length()));
+  const auto masks = causal_masks(modules_->config().text, valid, cache_.length(), modules_->dtype);
   for (const auto& [name, mask] : {std::pair("sliding", masks.sliding), std::pair("full", masks.full)}) {
     if (mask.defined()) taps.under("mask")(name, mask);
   }
@@ -97,7 +97,9 @@ at::Tensor NativeSession::pass(const at::Tensor& input_ids, const ModelInputs* p
                         .per_layer_inputs = modules_->per_layer_inputs.forward(llm_ids, embeds, taps.under("ple")),
                         .rope = modules_->rotary_embedding.forward(positions, taps.under("rope")),
                         .masks = masks};
-  return modules_->text.logits(modules_->text.forward(text, cache_, logits_to_keep, taps), taps);
+  const auto hidden = modules_->text.forward(text, cache_, logits_to_keep, taps);
+  valid_ = valid;
+  return modules_->text.logits(hidden, taps);
 }
 
 }  // namespace gemma4

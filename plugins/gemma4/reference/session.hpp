@@ -18,9 +18,9 @@ class NativeSession final : public ReferenceSession {
   [[nodiscard]] KvCache snapshot() const override { return cache_.snapshot(); }
 
  private:
-  /// input_ids int64 [B, Q]. The last Q columns of valid_ are this pass's.
-  at::Tensor pass(const at::Tensor& input_ids, const ModelInputs* pictures, std::int64_t logits_to_keep,
-                  const Taps& taps);
+  /// input_ids int64 [B, Q]; valid bool [B, positions seen + Q]. Inputs that are refused leave the session as it was.
+  at::Tensor pass(const at::Tensor& input_ids, const at::Tensor& valid, const ModelInputs* pictures,
+                  std::int64_t logits_to_keep, const Taps& taps);
 
   std::shared_ptr<const Modules> modules_;
   DynamicCache cache_;
