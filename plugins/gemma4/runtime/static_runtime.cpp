@@ -1,7 +1,6 @@
 #include "runtime/static_runtime.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -50,7 +49,7 @@ class StaticRuntime final : public Runtime {
           fmt::format("the static runtime computes in bfloat16 or float32, not in {}", lockstep::name_of(dtype_)),
           "set dtype"};
     }
-    if (!std::isfinite(mask_fill_) || mask_fill_ >= 0) {
+    if (!is_mask_fill(mask_fill_)) {
       throw Error{fmt::format("mask_fill is {}, expected a finite negative number", mask_fill_),
                   "set mask_fill, for example to -120"};
     }
@@ -175,6 +174,11 @@ class StaticRuntime final : public Runtime {
 };
 
 }  // namespace
+
+bool is_mask_fill(double value) {
+  constexpr double lowest_bfloat16 = -3.3895313892515355e38;
+  return value < 0 && value >= lowest_bfloat16;
+}
 
 std::shared_ptr<const Runtime> make_static_runtime(std::shared_ptr<const Checkpoint> checkpoint,
                                                    const StaticRuntimeOptions& options) {

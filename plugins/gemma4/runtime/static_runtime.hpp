@@ -23,6 +23,9 @@ struct StaticRuntimeOptions {
   Fault fault = Fault::none;  ///< for tests only
 };
 
+/// Whether a mask can hold `value` where a position may not attend: negative, and finite in every dtype.
+[[nodiscard]] LOCKSTEP_API bool is_mask_fill(double value);
+
 /// The native static runtime: LibTorch on the CPU, weights read from the checkpoint's map where they lie.
 ///
 /// Throws lockstep::Error that names the setting if the layout is impossible, the profile does not fit max_seq, the

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "checkpoint/checkpoint.hpp"
+#include "runtime/faults.hpp"
 #include "runtime/known_profiles.hpp"
 #include "runtime/layout.hpp"
 #include "runtime/static_runtime.hpp"
@@ -11,6 +12,12 @@ namespace {
 using namespace lockstep;
 
 using Size = Param<std::int64_t>;
+
+Choices fault_names() {
+  Choices names{"none"};
+  for (const auto& fault : gemma4::known_faults()) names.emplace_back(fault.name);
+  return names;
+}
 
 /// Builds the native static runtime: the profile is a known one by name, or is given field by field.
 struct StaticRuntime final : Step {
@@ -49,7 +56,20 @@ struct StaticRuntime final : Step {
                    "only compared with what the profile gives",
                    {.min = 1, .unit = "pixels", .optional = true}};
 
+  Param<double> mask_fill{*this,
+                          "mask_fill",
+                          "added to the scores of pairs that do not attend: finite and negative",
+                          {.default_value = -120}};
+  Param<std::string> fault{*this,
+                           "fault",
+                           "for tests of the verifier only: a mistake to put into the runtime's arithmetic",
+                           {.default_value = "none", .choices = fault_names()}};
+
   void validate(Rules& rules) const override {
+    if (!gemma4::is_mask_fill(*mask_fill)) {
+      rules.error(mask_fill, fmt::format("mask_fill is {}, expected a finite negative number", *mask_fill),
+                  "the default is -120");
+    }
     const auto choice = choose();
     for (const auto& violation : choice.violations) report(rules, violation);
     if (!choice.profile) return;
@@ -58,10 +78,13 @@ struct StaticRuntime final : Step {
 
   void run(StepContext& context) override {
     gemma4::StaticRuntimeOptions options{.profile = choose().profile.value(), .max_seq = *max_seq};
+    options.mask_fill = *mask_fill;
+    options.fault = gemma4::find_fault(*fault).value();
     options.dtype = checkpoint->config().dtype;
     if (dtype.has_value()) options.dtype = *dtype == "float32" ? DType::float32 : DType::bfloat16;
     runtime = gemma4::make_static_runtime(checkpoint.shared(), options);
-    context.summary(fmt::format("{}, max_seq {}, {}", options.profile.name, options.max_seq, name_of(options.dtype)));
+    context.summary(fmt::format("{}, max_seq {}, {}{}", options.profile.name, options.max_seq, name_of(options.dtype),
+                                options.fault == gemma4::Fault::none ? "" : ", with the fault " + *fault));
   }
 
  private:
