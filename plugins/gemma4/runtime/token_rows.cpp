@@ -34,7 +34,7 @@ at::Tensor scaled_rows(const lockstep::Tensor& table, std::span<const std::int64
     }
     std::memcpy(out, table.data() + static_cast<std::size_t>(ids[i]) * bytes, bytes);
   }
-  return rows.to(lockstep::to_torch(dtype)).mul_(scale);
+  return rows.to(lockstep::to_torch(dtype)).mul(scale);  // mul_ would round the scale to bfloat16
 }
 
 }  // namespace gemma4

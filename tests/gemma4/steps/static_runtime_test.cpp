@@ -94,3 +94,27 @@ TEST_CASE("a custom profile with missing fields lists them all") {
   bench.set("profile", "custom").set("max_soft_tokens", 70);
   CHECK(bench.validate().size() == 4);
 }
+
+TEST_CASE("static_runtime computes with the given mask fill") {
+  StepBench bench("gemma4.static_runtime");
+  bench.set("profile", "shapes_24x24_64").set("max_seq", 160).set("mask_fill", -37.5);
+  CHECK(bench.validate() == Messages{});
+  bench.bind("checkpoint", shapes_checkpoint()).run();
+  CHECK(bench.output<Runtime>("runtime")->mask_fill() == -37.5);
+}
+
+TEST_CASE("a mask fill that is not negative is refused before anything runs") {
+  StepBench bench("gemma4.static_runtime");
+  bench.set("profile", "shapes_24x24_64").set("max_seq", 160).set("mask_fill", 0.0);
+  REQUIRE(bench.validate().size() == 1);
+  CHECK_THAT(bench.validate()[0], contains_text("mask_fill: mask_fill is 0, expected a finite negative number"));
+}
+
+TEST_CASE("static_runtime says that it has a fault") {
+  StepBench bench("gemma4.static_runtime");
+  bench.set("profile", "shapes_24x24_64").set("max_seq", 160).set("fault", "softcap_missing");
+  CHECK(bench.validate() == Messages{});
+  bench.bind("checkpoint", shapes_checkpoint()).run();
+  CHECK(bench.output<Runtime>("runtime"));
+  CHECK(bench.summary() == "shapes_24x24_64, max_seq 160, bfloat16, with the fault softcap_missing");
+}
