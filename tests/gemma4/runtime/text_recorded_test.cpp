@@ -127,8 +127,8 @@ TEST_CASE("masks allow what transformers' allow and rotary tables are transforme
     const auto runtime = runtime_of(c, 160);
     const auto prompt = prompt_of(*runtime, recorded);
     const auto count = recorded.at("llm.ids").size(1);
-    for (const auto& [type, name] :
-         {std::pair(LayerType::sliding_attention, "sliding"), {LayerType::full_attention, "full"}}) {
+    for (const auto type : {LayerType::sliding_attention, LayerType::full_attention}) {
+      const auto* const name = type == LayerType::full_attention ? "full" : "sliding";
       CAPTURE(name);
       const auto mask = lockstep::to_torch(prompt.masks[type]).slice(2, 0, count).slice(3, 0, count);
       CHECK(at::equal(mask.eq(0), recorded.at(fmt::format("mask.{}", name)).eq(0)));
