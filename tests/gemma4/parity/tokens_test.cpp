@@ -24,7 +24,7 @@ TEST_CASE("another generated token is a warning with its margin where the record
   CHECK(done.result.code == 0);
   CHECK(done.with("warn") == Names{"gen.ids"});
   const auto message = done.entries.at("gen.ids")["message"].get<std::string>();
-  CHECK_THAT(message, Catch::Contains("token 3 of row 0 is ") && Catch::Contains(", recorded 5; the top two logits"));
+  CHECK_THAT(message, contains_text("token 3 of row 0 is ") && contains_text(", recorded 5; the top two logits"));
   // Inputs are equal up to the logits that chose it: four positions of a vocabulary of 960.
   CHECK(done.entries.at("gen.logits")["compared"] == 4 * 960);
   CHECK(done.entries.at("gen.logits")["verdict"] == "pass");
@@ -46,7 +46,7 @@ TEST_CASE("steps are fed the recorded tokens, so one that was not drawn here is 
   const auto done = run(copy.folder(), {"images=" + pictures.string()});
   CHECK(done.result.code == 1);
   CHECK(done.with("warn") == Names{"decode.tokens"});
-  CHECK_THAT(done.entries.at("decode.tokens")["message"].get<std::string>(), Catch::Contains("token 2 of row 0"));
+  CHECK_THAT(done.entries.at("decode.tokens")["message"].get<std::string>(), contains_text("token 2 of row 0"));
   CHECK(done.entries.at("decode.1.L9.out")["verdict"] == "pass");
   CHECK(done.entries.at("decode.2.llm.ids")["verdict"] == "fail");
   CHECK(done.entries.at("decode.2.logits_raw")["verdict"] == "fail");
@@ -59,9 +59,9 @@ TEST_CASE("recorded tokens that are no tokens are an error that names them") {
   copy.edit([](Json& document) { document["options"]["steps"] = 5; });
   const auto done = run(copy.folder(), {"images=" + pictures.string()});
   CHECK(done.result.code != 0);
-  CHECK_THAT(done.result.out, Catch::Contains("decode.tokens is int64 [1, 12], expected int64 [1, 5]"));
+  CHECK_THAT(done.result.out, contains_text("decode.tokens is int64 [1, 12], expected int64 [1, 5]"));
 
   const Copy wild("two_describe_bf16");
   wild.edit([](Json& document) { document["options"]["steps"] = -1; });
-  CHECK_THAT(run(wild.folder()).result.out, Catch::Contains("'options.steps' is -1, expected 0 to"));
+  CHECK_THAT(run(wild.folder()).result.out, contains_text("'options.steps' is -1, expected 0 to"));
 }
