@@ -69,6 +69,36 @@ TEST_CASE("a plugin that does not load is exit code 3, shown by list, and leaves
   CHECK(list.out.find("toy.rules") != std::string::npos);
 }
 
+TEST_CASE("a run opens the plugins that it uses and no other") {
+  const cli::Scratch scratch;
+  std::ofstream(scratch.file("toy.broken.so")) << "this is no shared library";
+  const auto folder = std::filesystem::path(scratch.file("x")).parent_path().string();
+  const auto result = cli::lockstep({"run", "pipelines/pass.toml", "--plugin-path", folder});
+  CHECK(result.code == 0);
+  CHECK(result.err.empty());
+}
+
+TEST_CASE("the program and the engine load no LibTorch") {
+  auto options = cli::options();
+  options.environment.emplace_back("LD_TRACE_LOADED_OBJECTS=1");  // ld.so(8): lists the libraries and runs nothing
+  const auto libraries = process::run(cli::words({}), options).out;
+  CHECK(libraries.find("liblockstep.so") != std::string::npos);
+  CHECK(libraries.find("torch") == std::string::npos);
+  CHECK(libraries.find("libc10") == std::string::npos);
+}
+
+TEST_CASE("every verb explains itself") {
+  const auto overview = cli::lockstep({"--help"}).out;
+  for (const auto* verb : {"run", "validate", "plan", "list", "describe", "explain", "compare"}) {
+    INFO(verb);
+    const auto help = cli::lockstep({verb, "--help"});
+    CHECK(help.code == 0);
+    CHECK(help.out.find(std::string("\nusage: lockstep ") + verb) != std::string::npos);
+    CHECK(help.err.empty());
+    CHECK(overview.find(std::string("\n  lockstep ") + verb + " ") != std::string::npos);
+  }
+}
+
 TEST_CASE("list shows each step with its summary") {
   const auto result = cli::lockstep({"list"});
   CHECK(result.code == 0);

@@ -1,13 +1,19 @@
 #include "loader/loader.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
 #include <string>
 
 #include "catch.hpp"
 #include "engine/executor.hpp"
 #include "golden.hpp"
 #include "pipeline/render_diagnostic.hpp"
+#include "process.hpp"
 
 using namespace lockstep;
 namespace fs = std::filesystem;
@@ -157,6 +163,35 @@ TEST_CASE("the first folder with the file wins, and its failure is no reason to 
   CHECK(broken_first.find("good.counter", {}).outcome == Outcome::not_loadable);
   PluginLoader good_first({TEST_PLUGINS, folder.path});
   CHECK(good_first.find("good.counter", {}).outcome == Outcome::loaded);
+}
+
+TEST_CASE("the folders asked for come first, then those of LOCKSTEP_PLUGIN_PATH in its order, then the program's own") {
+  const std::string before = std::getenv("LOCKSTEP_PLUGIN_PATH") != nullptr ? std::getenv("LOCKSTEP_PLUGIN_PATH") : "";
+  ::setenv("LOCKSTEP_PLUGIN_PATH", "/third::/fourth", 1);
+  const auto folders = PluginLoader::default_folders({"/first", "/second/../second"});
+  ::setenv("LOCKSTEP_PLUGIN_PATH", before.c_str(), 1);
+  const auto own = fs::read_symlink("/proc/self/exe").parent_path() / "../lib/lockstep/plugins";
+  CHECK(folders == std::vector<fs::path>{"/first", "/second", "/third", "/fourth", own.lexically_normal()});
+}
+
+TEST_CASE("a plugin is opened once and stays open when its steps are gone") {
+  const auto* entry = find("good.counter").handle.entry;
+  REQUIRE(entry != nullptr);
+  CHECK(find("good.counter").handle.entry == entry);
+  std::ifstream maps("/proc/self/maps");
+  const std::string mapped{std::istreambuf_iterator<char>(maps), {}};
+  CHECK(mapped.find(file_of("good.counter")) != std::string::npos);
+}
+
+TEST_CASE("a plugin shows the linker one function, its entry") {
+  const auto listed = process::run({"nm", "--dynamic", "--defined-only", "--format=posix", file_of("good.counter")});
+  REQUIRE(listed.code == 0);
+  std::set<std::string> functions;
+  std::istringstream lines(listed.out);
+  for (std::string name, kind, rest; lines >> name >> kind && std::getline(lines, rest);) {
+    if (kind == "T") functions.insert(name);
+  }
+  CHECK(functions == std::set<std::string>{"lockstep_plugin"});
 }
 
 TEST_CASE("a step that no folder holds is not found, and the folders searched are named") {

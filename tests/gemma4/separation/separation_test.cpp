@@ -176,6 +176,27 @@ TEST_CASE("no source of one side includes a header of the other") {
   CHECK_FALSE(including("plugins/gemma4/steps", "runtime/").empty());  // the scan sees includes
 }
 
+TEST_CASE("plugins include the core's public headers and none of its rooms") {
+  Names rooms;
+  for (const auto& entry : fs::directory_iterator(fs::path(LOCKSTEP_SOURCE_DIR) / "core")) {
+    const auto name = entry.path().filename().string();
+    if (entry.is_directory() && name != "include") rooms.insert(name + "/");
+  }
+  CHECK(rooms.contains("tensor/"));
+  Names private_headers;
+  for (const auto& file : includes("plugins")) {
+    const bool own = fs::exists(fs::path(LOCKSTEP_SOURCE_DIR) / "plugins/gemma4" / file) || file.starts_with("torch/");
+    if (!own && rooms.contains(file.substr(0, file.find('/') + 1))) private_headers.insert(file);
+  }
+  CHECK(private_headers == Names{});
+  CHECK_FALSE(including("plugins", "lockstep/").empty());  // the scan sees includes
+}
+
+TEST_CASE("a plugin author has at most twelve headers to know") {
+  const auto folder = fs::path(LOCKSTEP_SOURCE_DIR) / "core/include/lockstep";
+  CHECK(std::distance(fs::directory_iterator(folder), fs::directory_iterator()) <= 12);
+}
+
 TEST_CASE("LibTorch is included by core in lockstep_torch alone, and by the checkpoint nowhere") {
   for (const auto* part : {"ATen/", "c10/", "torch/"}) {
     INFO(part);
