@@ -82,6 +82,7 @@ class Reader {
 
   void unknown(const po::option& option, std::size_t word) {
     std::vector<std::string> known;
+    known.reserve(verb_.options.size());
     for (const auto& spec : verb_.options) known.push_back("--" + std::string(spec.name));
     const auto& token = option.original_tokens.front();
     fail("C002", fmt::format("unknown option {} of 'lockstep {}'", in_quotes(token), verb_.name), line_.place(word),
@@ -172,8 +173,10 @@ std::vector<Arguments::Given> Arguments::all(std::string_view name) const {
 }
 
 std::vector<std::string> Arguments::values(std::string_view name) const {
+  auto found = all(name);
   std::vector<std::string> values;
-  for (auto& given : all(name)) values.push_back(std::move(given.value));
+  values.reserve(found.size());
+  for (auto& given : found) values.push_back(std::move(given.value));
   return values;
 }
 

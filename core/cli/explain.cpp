@@ -14,6 +14,7 @@ int explain(const Arguments& arguments) {
     return exit_passed;
   }
   std::vector<std::string> codes;
+  codes.reserve(all_codes().size());
   for (const auto& known : all_codes()) codes.emplace_back(known.code);
   print({{.code = "C012",
           .message = fmt::format("there is no diagnostic code '{}'", code.value),

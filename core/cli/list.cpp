@@ -28,6 +28,7 @@ int list(const Arguments& arguments) {
   if (!broken.empty()) print(stdout, fmt::format("{}do not load:\n{}", found.empty() ? "" : "\n", broken));
   if (names.empty()) {
     std::vector<std::string> folders;
+    folders.reserve(loader.folders().size());
     for (const auto& folder : loader.folders()) folders.push_back(folder.string());
     print(stdout, fmt::format("no steps found in {}\n", fmt::join(folders, ", ")));
   }

@@ -19,6 +19,7 @@ bool is_help(const std::string& word) { return word == "--help" || word == "-h";
 
 [[noreturn]] void fail_without_verb(const cli::CommandLine& line) {
   std::vector<std::string> names;
+  names.reserve(cli::verbs().size());
   for (const auto& verb : cli::verbs()) names.emplace_back(verb.name);
   const auto help = fmt::format("verbs: {}; `lockstep --help` shows what they do", fmt::join(names, ", "));
   if (line.words.empty())

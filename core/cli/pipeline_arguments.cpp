@@ -20,6 +20,7 @@ std::optional<std::size_t> step_of(const Arguments::Given& given, std::string_vi
   if (found != steps.end()) return static_cast<std::size_t>(found - steps.begin());
   if (steps.empty()) return std::nullopt;  // the file could not be read far enough to know its steps
   std::vector<std::string> ids;
+  ids.reserve(steps.size());
   for (const auto& step : steps) ids.push_back(step.id);
   result.diagnostics.push_back(
       {.code = "C009",

@@ -153,6 +153,7 @@ void bind_checks(const StepSource& source, Step& step, Findings& findings) {
   }
   if (!is_table(source.checks, fmt::format("'checks' of {}", source.label), findings)) return;
   std::vector<std::string> names;
+  names.reserve(checks.size());
   for (const auto* check : checks) names.push_back(check->info().name);
   for (const auto& [name, member] : *source.checks->table()) {
     const auto check = std::ranges::find(checks, name, [](const Check* each) { return each->info().name; });

@@ -15,6 +15,7 @@ namespace {
 
 std::vector<std::string> names_of(const std::vector<ParamBase*>& parameters) {
   std::vector<std::string> names;
+  names.reserve(parameters.size());
   for (const auto* parameter : parameters) names.push_back(parameter->info().name);
   return names;
 }

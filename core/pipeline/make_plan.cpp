@@ -266,6 +266,7 @@ class StepReader {
 
 void check_skips(const PipelineRequest& request, const std::vector<StepSource>& sources, Findings& findings) {
   std::vector<std::string> ids;
+  ids.reserve(sources.size());
   for (const auto& source : sources) ids.push_back(source.id);
   for (const auto& id : request.skips) {
     if (!id.empty() && std::ranges::find(ids, id) != ids.end()) continue;

@@ -15,6 +15,7 @@ constexpr std::size_t most_notes = 20;
 
 std::vector<std::string> names_of(const std::vector<InPort*>& ports) {
   std::vector<std::string> names;
+  names.reserve(ports.size());
   for (const auto* port : ports) names.push_back(port->info().name);
   return names;
 }

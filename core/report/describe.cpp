@@ -93,6 +93,7 @@ using Row = std::array<std::string, 4>;
 
 std::vector<PortRow> port_rows(const std::vector<PortInfo>& ports, bool markdown) {
   std::vector<PortRow> rows;
+  rows.reserve(ports.size());
   for (const auto& port : ports)
     rows.push_back({markdown ? "`" + port.name + "`" : port.name, port.type, port.doc + port_note(port)});
   return rows;
@@ -100,6 +101,7 @@ std::vector<PortRow> port_rows(const std::vector<PortInfo>& ports, bool markdown
 
 std::vector<PortRow> parameter_rows(const std::vector<ParamInfo>& parameters, bool markdown) {
   std::vector<PortRow> rows;
+  rows.reserve(parameters.size());
   for (const auto& parameter : parameters)
     rows.push_back({markdown ? "`" + parameter.name + "`" : parameter.name, constraint_text(parameter), parameter.doc});
   return rows;
@@ -107,6 +109,7 @@ std::vector<PortRow> parameter_rows(const std::vector<ParamInfo>& parameters, bo
 
 std::vector<Row> check_rows(const std::vector<CheckInfo>& checks, bool markdown) {
   std::vector<Row> rows;
+  rows.reserve(checks.size());
   for (const auto& check : checks)
     rows.push_back({markdown ? "`" + check.name + "`" : check.name, criterion_text(check.criterion),
                     markdown ? std::string(lockstep::name_of(check.level)) : level_note(check), check.doc});

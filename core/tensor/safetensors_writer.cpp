@@ -78,9 +78,11 @@ std::string header(const std::vector<std::pair<std::string, Tensor>>& tensors, c
   std::vector<std::string> parts;
   if (!metadata.empty()) {
     std::vector<std::string> pairs;
+    pairs.reserve(metadata.size());
     for (const auto& [key, value] : metadata) pairs.push_back(literal(key) + ":" + literal(value));
     parts.push_back(fmt::format(R"("__metadata__":{{{}}})", fmt::join(pairs, ",")));
   }
+  parts.reserve(parts.size() + tensors.size() + padding.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const auto& [name, tensor] = tensors[i];
     parts.push_back(entry(name, tensor.dtype(), tensor.sizes(), begins[i], bytes_of(tensor)));

@@ -42,11 +42,16 @@ double cubic(double x) {
   return 0.0;
 }
 
+/// As torch's resize rounds: halves up, but what is below -0.5 towards zero, where std::lround goes to the nearest.
+std::int64_t rounded(double value) {
+  return static_cast<std::int64_t>(value + 0.5);  // NOLINT(bugprone-incorrect-roundings)
+}
+
 /// The most bits with which the largest weight still fits into 16 bits with a sign.
 int precision_for(double largest_weight) {
   constexpr int most = 22;
   int precision = 0;
-  while (precision < most && static_cast<int>(0.5 + largest_weight * (1 << (precision + 1))) < (1 << 15)) ++precision;
+  while (precision < most && rounded(largest_weight * (1 << (precision + 1))) < (1 << 15)) ++precision;
   return precision;
 }
 
@@ -61,8 +66,8 @@ AxisFilter::AxisFilter(std::int64_t input_size, std::int64_t output_size) {
   double largest = 0.0;
   for (std::int64_t i = 0; i < output_size; ++i) {
     const double center = scale * (static_cast<double>(i) + 0.5);
-    const auto first = std::max<std::int64_t>(static_cast<std::int64_t>(center - support + 0.5), 0);
-    const auto end = std::min(static_cast<std::int64_t>(center + support + 0.5), input_size);
+    const auto first = std::max<std::int64_t>(rounded(center - support), 0);
+    const auto end = std::min(rounded(center + support), input_size);
     const auto count = std::clamp<std::int64_t>(end - first, 0, most_taps);
     const auto begin = exact.size();
     double sum = 0.0;
