@@ -27,6 +27,8 @@ STEP NAMES
   vis.proj_norm, vis.proj                                   embedder norm, projection: the soft tokens
   llm.ids, llm.embed, llm.fused, llm.position_ids           ids with placeholders replaced by pad; scaled embedding;
                                                             after soft tokens were scattered in
+  llm.pad_embed                                             scaled embedding of the pad id [1,1,H], which a prompt of
+                                                            one row without pictures does not have
   ple.token, ple.ctx_proj, ple.ctx_scaled, ple.ctx_norm, ple.combined
   rope.{sliding,full}.{cos,sin,inv_freq}, mask.{sliding,full}
   L{i}.out, L{i}.<inner>, final_norm
@@ -522,7 +524,9 @@ def main():
 
         rec.enabled = False
         result = model(**batch, use_cache=True, logits_to_keep=1)
+        pad = text.embed_tokens(torch.tensor([[text_config.pad_token_id or 0]]))
         rec.enabled = True
+        rec.put("llm.pad_embed", pad)
         rec.put("prefill_last.logits_capped", result.logits)
         full = rec.tensors["logits_capped"][:, -1:]
         summary["prefill_last_equals_full"] = bool(torch.equal(full, result.logits))

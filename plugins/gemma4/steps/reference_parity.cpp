@@ -1,14 +1,14 @@
 #include <lockstep/step.hpp>
 
-#include <ATen/Context.h>
-#include <ATen/Version.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <lockstep/safetensors.hpp>
 #include <lockstep/torch.hpp>
 
+#include "recording/recorded_checkpoint.hpp"
 #include "reference/native_reference.hpp"
+#include "steps/fingerprint_here.hpp"
 #include "steps/recorded_images.hpp"
 #include "steps/recorded_passes.hpp"
 #include "steps/recorded_prompt.hpp"
@@ -16,35 +16,6 @@
 
 namespace {
 using namespace lockstep;
-
-/// LibTorch's version texts end in line breaks.
-std::string first_line(const std::string& text) {
-  const auto line = text.substr(0, text.find('\n'));
-  return line.substr(0, line.find_last_not_of(" \t\r") + 1);
-}
-
-gemma4::Fingerprint fingerprint_here(int threads) {
-  const std::string torch = LOCKSTEP_LIBTORCH_VERSION;
-  return {.torch = torch.substr(0, torch.find('+')),
-          .onednn = first_line(at::get_mkldnn_version()),
-          .cpu = gemma4::cpu_of_this_machine(),
-          .cpu_capability = at::get_cpu_capability(),
-          .threads = threads};
-}
-
-void require_same_checkpoint(const gemma4::Recording& recording, const gemma4::Checkpoint& checkpoint) {
-  for (const auto& [name, expected] : recording.checkpoint_files()) {
-    const auto file = checkpoint.folder() / name;
-    if (!std::filesystem::exists(file)) {
-      throw Error{fmt::format("{}: no such file, but the recording was made with one", file.string()),
-                  "set checkpoint to the one that was recorded"};
-    }
-    if (const auto found = sha256_of_file(file); found != expected) {
-      throw Error{fmt::format("{}: sha256 is {}, recorded with {}", file.string(), found, expected),
-                  "set checkpoint to the one that was recorded, or record this one with tools/record_hf.py"};
-    }
-  }
-}
 
 /// Computes a recording again with the native reference and compares every tensor of it, bit for bit where the
 /// recording was made on a machine like this one.
@@ -70,9 +41,9 @@ struct ReferenceParity final : Step {
       throw Error{fmt::format("the recording was made with {} attention, expected eager", recorded.attention()),
                   "record again with tools/record_hf.py --attention eager"};
     }
-    require_same_checkpoint(recorded, *checkpoint);
+    require_recorded_checkpoint(recorded, *checkpoint);
 
-    const auto differing = differences(recorded.fingerprint(), fingerprint_here(threads));
+    const auto differing = differences(recorded.fingerprint(), gemma4::fingerprint_here(threads));
     context.record("fingerprint_matches", differing.empty());
     context.record("fingerprint_differences", Value::Array(differing.begin(), differing.end()));
     gemma4::RecordingComparison compare(recorded, differing.empty(), {same_bits, within_norm, same_tokens});
@@ -101,6 +72,8 @@ struct ReferenceParity final : Step {
     compare("tok.attention_mask", prompt.attention_mask);
     compare("tok.mm_token_type_ids", prompt.mm_token_type_ids);
 
+    const auto pad = checkpoint->config().tokens.pad;
+    compare("llm.pad_embed", reference->token_embedding(Tensor::copy_of(std::span(&pad, 1), {1, 1})));
     gemma4::ModelInputs inputs{.input_ids = prompt.ids,
                                .attention_mask = prompt.attention_mask,
                                .pixel_values = std::nullopt,
