@@ -65,7 +65,8 @@ class LOCKSTEP_API RuntimeSession {
 /// Tensors are core tensors: an implementation that drives a device needs no LibTorch. Results own their data and stay
 /// valid after the runtime is gone; arguments are only read, during the call. Immutable: calls do not influence each
 /// other and may come from several threads. S max_seq, H hidden_size. What a call cannot work with (wrong dtype or
-/// shape, an id outside the vocabulary, a prompt that does not fit) is a lockstep::Error that names it.
+/// shape, an id outside the vocabulary, a prompt that does not fit) is a lockstep::Error that names it. A runtime that
+/// has nothing for a stage throws NotServed (not_served.hpp) from that stage's call.
 class LOCKSTEP_API Runtime {
  public:
   virtual ~Runtime() = default;

@@ -1,12 +1,9 @@
 #include <lockstep/step.hpp>
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,28 +12,23 @@
 #include "processor/image_processor.hpp"
 #include "processor/prompt.hpp"
 #include "processor/tokenizer.hpp"
+#include "runtime/not_served.hpp"
 #include "runtime/runtime.hpp"
 #include "steps/chat_parts.hpp"
 #include "steps/picture_parts.hpp"
+#include "steps/prompt_rules.hpp"
+#include "steps/slot_parts.hpp"
 
 namespace {
 using namespace lockstep;
 
 using Ids = std::vector<std::int64_t>;
 
-Tensor row(const Ids& values) {
-  return Tensor::copy_of(std::span<const std::int64_t>(values), {1, static_cast<std::int64_t>(values.size())});
-}
-
-Tensor boolean_row(const std::vector<std::uint8_t>& values) {
-  return Tensor::copy_of(std::as_bytes(std::span(values)), DType::boolean,
-                         {1, static_cast<std::int64_t>(values.size())});
-}
-
 /// Builds the padded inputs of a prompt with the runtime, and every value of them a second time: the chat format from
 /// the ids of its parts instead of from a rendered text, soft tokens from the ids instead of from an expanded text,
 /// patches from the resized picture, each slot from its number. The two ways share the tokenizer, the picture's
 /// decoding and its resizing, and nothing else. A prompt that breaks a contract fails a check and publishes nothing.
+/// From a runtime that has no inputs to show the step's own are published, and nothing but the prompt is judged.
 struct BuildStaticInputs final : Step {
   In<gemma4::Checkpoint> checkpoint{*this, "checkpoint",
                                     "tokenizer, chat template, image processor, special token ids"};
@@ -95,22 +87,27 @@ struct BuildStaticInputs final : Step {
     const auto picture = asked == 0 ? std::nullopt : std::optional(prepared_picture(context));
 
     const auto ids = tokenizer.encode(picture ? gemma4::expand_images(text, picture->num_soft_tokens) : text, !chat());
-    const auto expected = expected_ids(tokenizer, picture);
+    const auto expected_prompt = expected_ids(tokenizer, picture);
     const auto slots = runtime->layout().max_seq;
     context.summary(fmt::format("{} tokens in {} slots{}", ids.size(), slots, picture ? ", with a picture" : ""));
-    if (!prompt_keeps_contracts(tokenizer, expected, slots)) return;
-    if (!picture_keeps_contracts(picture, expected)) return;
+    if (!prompt_keeps_contracts(tokenizer, expected_prompt, slots)) return;
+    if (!picture_keeps_contracts(picture, expected_prompt)) return;
 
-    const std::vector<std::uint8_t> all_valid(ids.size(), 1);
-    gemma4::RawInputs raw{.input_ids = row(ids), .attention_mask = boolean_row(all_valid)};
+    gemma4::RawInputs raw{.input_ids = gemma4::row_of_ids(ids), .attention_mask = gemma4::row_of_true(std::ssize(ids))};
     if (picture) {
       raw.pixel_values = picture->pixel_values;
       raw.image_position_ids = picture->image_position_ids;
     }
-    const auto built = runtime->build_static_inputs(raw);
-    compare_slots(built, expected, slots);
-    compare_picture(built, picture);
-    batch = built;
+    const auto expected = expected_batch(expected_prompt, picture);
+    try {
+      const auto built = runtime->build_static_inputs(raw);
+      compare_slots(built, expected);
+      compare_picture(built, expected);
+      batch = built;
+    } catch (const gemma4::NotServed& missing) {
+      leave_out_comparisons(context, missing);
+      batch = expected;
+    }
   }
 
  private:
@@ -182,46 +179,25 @@ struct BuildStaticInputs final : Step {
   }
 
   bool prompt_keeps_contracts(const gemma4::Tokenizer& tokenizer, const Ids& ids, std::int64_t slots) {
-    const auto& special = checkpoint->config().tokens;
-    std::string placeholders;
-    for (const auto& id : {special.audio, special.video}) {
-      if (!id) continue;
-      if (const auto count = std::ranges::count(ids, *id)) {
-        placeholders += fmt::format("{}{} x '{}'", placeholders.empty() ? "" : ", ", count,
-                                    tokenizer.token_of(*id).value_or(std::to_string(*id)));
-      }
-    }
-    const auto length = static_cast<std::int64_t>(ids.size());
-    const auto vocabulary = checkpoint->config().text.vocab_size;
-    const auto outside = std::ranges::find_if(ids, [&](std::int64_t id) { return id < 0 || id >= vocabulary; });
+    const auto placeholders = gemma4::other_placeholders(ids, tokenizer, checkpoint->config().tokens);
+    const auto outside = gemma4::vocabulary_fault(ids, checkpoint->config().text.vocab_size);
+    const auto length = std::ssize(ids);
     const bool quiet = no_sound_or_video.expect(
         placeholders.empty(), fmt::format("the prompt has {}, expected none: change prompt", placeholders));
     const bool fits = prompt_fits.expect(
         length >= 1 && length <= slots,
         fmt::format("the prompt has {} tokens, expected 1 to {} (max_seq of the runtime)", length, slots));
-    const bool known = ids_in_vocabulary.expect(
-        outside == ids.end(),
-        outside == ids.end()
-            ? ""
-            : fmt::format("token {} of the prompt is id {}, expected 0 to {} (vocab_size of the checkpoint)",
-                          outside - ids.begin(), *outside, vocabulary - 1));
+    const bool known = ids_in_vocabulary.expect(outside.empty(), outside);
     return quiet && fits && known;
   }
 
   /// Judges the image tokens in the prompt's own ids: once they are replaced by the pad id, nobody can tell.
   bool picture_keeps_contracts(const Picture& picture, const Ids& ids) {
     const auto& profile = runtime->profile();
-    const auto image_id = checkpoint->config().tokens.image;
-    Ids places;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (image_id && ids[i] == *image_id) places.push_back(static_cast<std::int64_t>(i));
-    }
-    const auto count = std::ssize(places);
+    const auto [first, count, span] = gemma4::image_run_of(ids, checkpoint->config().tokens.image);
     const auto wanted = picture ? profile.num_visual_tokens : 0;
-    const auto first = places.empty() ? 0 : places.front();
-    const auto span = places.empty() ? 0 : places.back() - first + 1;
-    const bool fits =
-        picture_fits_profile.expect(!picture || misfit(*picture).empty(), picture ? misfit(*picture) : "");
+    const auto misfit = picture ? gemma4::misfit(*picture, profile) : "";
+    const bool fits = picture_fits_profile.expect(misfit.empty(), misfit);
     const bool starts = visual_start.expect(
         !picture || first == profile.visual_start_idx,
         fmt::format("the first image token is in slot {}, expected slot {} (visual_start_idx of profile '{}'): change "
@@ -238,93 +214,58 @@ struct BuildStaticInputs final : Step {
     return fits && starts && counts && together;
   }
 
-  /// What of the processor's output is not as the profile says, and which setting to change; else nothing.
-  [[nodiscard]] std::string misfit(const gemma4::ImageInputs& picture) const {
-    const auto& profile = runtime->profile();
-    const auto& resized = picture.resized.front();
-    if (resized.size(1) != profile.image_height() || resized.size(2) != profile.image_width()) {
-      return fmt::format(
-          "the picture becomes {} x {} pixels (height x width), expected {} x {} of profile '{}': change "
-          "image, or choose the profile of that size",
-          resized.size(1), resized.size(2), profile.image_height(), profile.image_width(), profile.name);
+  [[nodiscard]] gemma4::StaticBatch expected_batch(const Ids& ids, const Picture& picture) const {
+    const auto& tokens = checkpoint->config().tokens;
+    auto expected = gemma4::batch_of_slots(ids, tokens.image, tokens.pad, runtime->layout().max_seq);
+    if (picture) {
+      expected.pixel_values = gemma4::patches_of(picture->resized.front(), runtime->profile(),
+                                                 checkpoint->image_processor()->rescale_factor);
+      expected.image_position_ids = gemma4::places_of_patches(runtime->profile());
     }
-    const std::vector<std::int64_t> pixels{1, profile.num_patches(), profile.patch_vector_size()};
-    if (picture.pixel_values.sizes() != pixels) {
-      return fmt::format(
-          "pixel_values is {}, expected {} of profile '{}': set its max_soft_tokens and patch_size to the "
-          "image processor's",
-          picture.pixel_values.to_string(), shape_text(pixels), profile.name);
-    }
-    if (picture.num_soft_tokens.front() != profile.num_visual_tokens) {
-      return fmt::format(
-          "the picture gives {} soft tokens, expected {} of profile '{}': set its num_visual_tokens and "
-          "pooling_kernel_size to the image processor's",
-          picture.num_soft_tokens.front(), profile.num_visual_tokens, profile.name);
-    }
-    return "";
+    return expected;
   }
 
-  void compare_picture(const gemma4::StaticBatch& built, const Picture& picture) {
-    const auto judge = [&](Check& check, const std::optional<Tensor>& actual, const auto& expected) {
-      if (actual && picture) {
-        check.compare(Expected{expected()}, Actual{*actual});
+  void compare_slots(const gemma4::StaticBatch& built, const gemma4::StaticBatch& expected) {
+    raw_input_ids.compare(Expected{expected.raw_input_ids}, Actual{built.raw_input_ids});
+    input_ids.compare(Expected{expected.input_ids}, Actual{built.input_ids});
+    attention_mask.compare(Expected{expected.attention_mask}, Actual{built.attention_mask});
+    valid_length.equal(Expected{expected.valid_length}, Actual{built.valid_length});
+    position_ids.compare(Expected{expected.position_ids}, Actual{built.position_ids});
+    const auto slots = runtime->layout().max_seq;
+    const auto fault =
+        gemma4::padding_fault(built.input_ids, expected.valid_length, checkpoint->config().tokens.pad, slots);
+    padding_is_pad.expect(fault.empty(), fault);
+    const auto hole = gemma4::mask_fault(built.attention_mask, slots);
+    mask_has_no_hole.expect(hole.empty(), hole);
+  }
+
+  void compare_picture(const gemma4::StaticBatch& built, const gemma4::StaticBatch& expected) {
+    const auto judge = [](Check& check, const std::optional<Tensor>& right, const std::optional<Tensor>& actual) {
+      if (actual && right) {
+        check.compare(Expected{*right}, Actual{*actual});
       } else {
-        check.expect(!actual && !picture,
+        check.expect(!actual && !right,
                      fmt::format("the batch has {}, expected {}", actual ? actual->to_string() : "no such tensor",
-                                 picture ? "one, as the prompt has a picture" : "none, as the prompt has no picture"));
+                                 right ? "one, as the prompt has a picture" : "none, as the prompt has no picture"));
       }
     };
-    const auto& profile = runtime->profile();
-    judge(pixel_values, built.pixel_values, [&] {
-      return gemma4::patches_of(picture->resized.front(), profile, checkpoint->image_processor()->rescale_factor);
-    });
-    judge(image_position_ids, built.image_position_ids, [&] { return gemma4::places_of_patches(profile); });
+    judge(pixel_values, expected.pixel_values, built.pixel_values);
+    judge(image_position_ids, expected.image_position_ids, built.image_position_ids);
   }
 
-  void compare_slots(const gemma4::StaticBatch& built, const Ids& ids, std::int64_t slots) {
-    const auto pad = checkpoint->config().tokens.pad;
-    const auto length = static_cast<std::int64_t>(ids.size());
-    Ids padded, positions;
-    std::vector<std::uint8_t> mask;
-    for (std::int64_t slot = 0; slot < slots; ++slot) {
-      const auto id = slot < length ? ids[static_cast<std::size_t>(slot)] : pad;
-      padded.push_back(id == checkpoint->config().tokens.image ? pad : id);
-      mask.push_back(slot < length);
-      positions.push_back(slot);
+  /// A runtime that need not show its inputs has them left out; one that must fails with the name of what is missing.
+  void leave_out_comparisons(StepContext& context, const gemma4::NotServed& missing) {
+    const auto& found = missing.diagnostic();
+    if (missing.required()) input_ids.expect(false, found.message + ": " + found.help);
+    Value::Array left_out;
+    for (auto* check : {&raw_input_ids, &input_ids, &attention_mask, &valid_length, &position_ids, &padding_is_pad,
+                        &mask_has_no_hole, &pixel_values, &image_position_ids}) {
+      if (!check->results().empty()) continue;
+      check->configure({.level = Level::off});
+      left_out.emplace_back(check->info().name);
     }
-    raw_input_ids.compare(Expected{row(ids)}, Actual{built.raw_input_ids});
-    input_ids.compare(Expected{row(padded)}, Actual{built.input_ids});
-    attention_mask.compare(Expected{boolean_row(mask)}, Actual{built.attention_mask});
-    valid_length.equal(Expected{length}, Actual{built.valid_length});
-    position_ids.compare(Expected{row(positions)}, Actual{built.position_ids});
-
-    if (has_form(padding_is_pad, built.input_ids, "input_ids", DType::int64, slots)) {
-      const auto behind = built.input_ids.values<std::int64_t>().subspan(static_cast<std::size_t>(length));
-      const auto other = std::ranges::find_if(behind, [&](std::int64_t id) { return id != pad; });
-      padding_is_pad.expect(other == behind.end(),
-                            other == behind.end()
-                                ? ""
-                                : fmt::format("slot {} is behind the prompt and holds id {}, expected the pad id {}",
-                                              length + (other - behind.begin()), *other, pad));
-    }
-    if (has_form(mask_has_no_hole, built.attention_mask, "attention_mask", DType::boolean, slots)) {
-      const auto flags = built.attention_mask.values<bool>();
-      const auto hole = std::ranges::find(flags, false);
-      const auto after = std::find(hole, flags.end(), true);
-      mask_has_no_hole.expect(after == flags.end(),
-                              fmt::format("slot {} is valid behind slot {} which is not, expected padding on the right",
-                                          after - flags.begin(), hole - flags.begin()));
-    }
-  }
-
-  /// True if `tensor` can be read as a row of slots; else the check fails with its form.
-  static bool has_form(Check& check, const Tensor& tensor, std::string_view name, DType dtype, std::int64_t slots) {
-    if (tensor.dtype() == dtype && tensor.sizes() == std::vector<std::int64_t>{1, slots} && tensor.is_contiguous()) {
-      return true;
-    }
-    check.expect(false, fmt::format("{} is {}, expected contiguous {} [1, {}]", name, tensor.to_string(),
-                                    name_of(dtype), slots));
-    return false;
+    context.record("left_out", std::move(left_out));
+    context.summary("the prompt alone is judged: " + found.message);
   }
 };
 }  // namespace

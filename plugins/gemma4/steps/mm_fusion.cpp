@@ -10,6 +10,7 @@
 
 #include "reference/reference.hpp"
 #include "runtime/runtime.hpp"
+#include "steps/ask_runtime.hpp"
 
 namespace {
 using namespace lockstep;
@@ -26,7 +27,7 @@ struct MmFusion final : Step {
 
   Check start{*this, "start", expect(), "the first image token in the slot where the runtime puts the picture"};
   Check count{*this, "count", expect(), "one row of visual_embeds for each image token, as many as the profile says"};
-  Check length{*this, "length", expect(), "1 to max_seq tokens"};
+  Check length{*this, "length", expect(), "1 to max_seq tokens, and a row of text_embeds for each slot"};
   Check matches_reference{*this, "matches_reference", bits(), "reference's fusion of the same inputs"};
 
   void run(StepContext& context) override {
@@ -34,7 +35,11 @@ struct MmFusion final : Step {
     const bool fits = check_places(places);
     if (!fits) return;
 
-    const auto actual = visual_embeds ? runtime->fuse(*text_embeds, *visual_embeds) : *text_embeds;
+    const auto answer = gemma4::ask_runtime(context, matches_reference, [&] {
+      return visual_embeds ? runtime->fuse(*text_embeds, *visual_embeds) : *text_embeds;
+    });
+    if (!answer) return;
+    const auto& actual = *answer;
     const auto features = visual_embeds ? *visual_embeds : no_features();
     matches_reference.compare(Expected{reference->fuse(*text_embeds, mask_of(places), features)}, Actual{actual});
     context.summary(visual_embeds ? fmt::format("{} of {} slots hold the picture", places.size(), text_embeds->size(1))
@@ -62,10 +67,14 @@ struct MmFusion final : Step {
     const auto& layout = runtime->layout();
     const auto found = static_cast<std::int64_t>(places.size());
     const auto prompt = batch->raw_input_ids.numel();
-    const bool short_enough =
-        length.expect(prompt >= 1 && prompt <= layout.max_seq,
-                      fmt::format("the prompt has {} tokens, expected 1 to {}: raise max_seq or shorten the prompt",
-                                  prompt, layout.max_seq));
+    const bool slots_fit =
+        text_embeds->dim() == 3 && text_embeds->size(0) == 1 && text_embeds->size(1) == layout.max_seq;
+    const bool short_enough = length.expect(
+        slots_fit && prompt >= 1 && prompt <= layout.max_seq,
+        slots_fit
+            ? fmt::format("the prompt has {} tokens, expected 1 to {}: raise max_seq or shorten the prompt", prompt,
+                          layout.max_seq)
+            : fmt::format("text_embeds is {}, expected [1, {}, hidden]", text_embeds->to_string(), layout.max_seq));
     if (!visual_embeds) {
       start.expect(places.empty(),
                    fmt::format("the prompt has an image token in slot {}, expected none: there are no visual_embeds",
@@ -82,11 +91,15 @@ struct MmFusion final : Step {
                           "prompt, or visual_start_idx of the profile",
                           places.front(), layout.visual_start_idx));
     const auto rows = visual_embeds->dim() >= 2 ? visual_embeds->size(-2) : 0;
+    const bool rows_fit = rows == 0 || (visual_embeds->dtype() == text_embeds->dtype() && text_embeds->dim() > 0 &&
+                                        visual_embeds->size(-1) == text_embeds->size(-1));
     const bool counts = count.expect(
-        found == layout.num_visual_tokens && rows == found,
-        fmt::format("the prompt has {} image tokens and visual_embeds {} rows, expected {} of both (num_visual_tokens "
-                    "of the profile)",
-                    found, rows, layout.num_visual_tokens));
+        rows_fit && found == layout.num_visual_tokens && rows == found,
+        rows_fit ? fmt::format("the prompt has {} image tokens and visual_embeds {} rows, expected {} of both "
+                               "(num_visual_tokens of the profile)",
+                               found, rows, layout.num_visual_tokens)
+                 : fmt::format("visual_embeds is {}, expected rows like those of text_embeds, {}",
+                               visual_embeds->to_string(), text_embeds->to_string()));
     return starts && counts && short_enough;
   }
 

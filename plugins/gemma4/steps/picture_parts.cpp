@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace gemma4 {
 
 using lockstep::Tensor;
@@ -52,6 +54,30 @@ Tensor places_of_patches(const VisionProfile& profile) {
   }
   places.resize(static_cast<std::size_t>(2 * profile.num_patches()), -1);
   return Tensor::copy_of(std::span<const std::int64_t>(places), {1, profile.num_patches(), 2});
+}
+
+std::string misfit(const ImageInputs& picture, const VisionProfile& profile) {
+  const auto& resized = picture.resized.front();
+  if (resized.size(1) != profile.image_height() || resized.size(2) != profile.image_width()) {
+    return fmt::format(
+        "the picture becomes {} x {} pixels (height x width), expected {} x {} of profile '{}': change "
+        "image, or choose the profile of that size",
+        resized.size(1), resized.size(2), profile.image_height(), profile.image_width(), profile.name);
+  }
+  const std::vector<std::int64_t> pixels{1, profile.num_patches(), profile.patch_vector_size()};
+  if (picture.pixel_values.sizes() != pixels) {
+    return fmt::format(
+        "pixel_values is {}, expected {} of profile '{}': set its max_soft_tokens and patch_size to the "
+        "image processor's",
+        picture.pixel_values.to_string(), lockstep::shape_text(pixels), profile.name);
+  }
+  if (picture.num_soft_tokens.front() != profile.num_visual_tokens) {
+    return fmt::format(
+        "the picture gives {} soft tokens, expected {} of profile '{}': set its num_visual_tokens and "
+        "pooling_kernel_size to the image processor's",
+        picture.num_soft_tokens.front(), profile.num_visual_tokens, profile.name);
+  }
+  return "";
 }
 
 }  // namespace gemma4

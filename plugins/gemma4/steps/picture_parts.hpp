@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <lockstep/tensor.hpp>
 
+#include "processor/image_processor.hpp"
 #include "runtime/vision_profile.hpp"
 
 // A second way to everything that a picture contributes to a prompt: from the resized pixels and the profile, sharing
@@ -27,5 +29,8 @@ struct PictureIds {
                                           double rescale_factor);
 /// int64 [1, num_patches, 2]: column and row of each patch, row by row; -1 behind.
 [[nodiscard]] lockstep::Tensor places_of_patches(const VisionProfile& profile);
+
+/// What of the processor's output for one picture is not as the profile says, and which setting to change; or "".
+[[nodiscard]] std::string misfit(const ImageInputs& picture, const VisionProfile& profile);
 
 }  // namespace gemma4

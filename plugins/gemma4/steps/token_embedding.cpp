@@ -6,6 +6,7 @@
 
 #include "reference/reference.hpp"
 #include "runtime/runtime.hpp"
+#include "steps/ask_runtime.hpp"
 
 namespace {
 using namespace lockstep;
@@ -22,9 +23,11 @@ struct TokenEmbedding final : Step {
   Check matches_reference{*this, "matches_reference", bits(), "reference's token embedding"};
   Check scale_applied{*this, "scale_applied", bits(), "table rows times sqrt(hidden) rounded to the dtype"};
 
-  void run(StepContext&) override {
+  void run(StepContext& context) override {
     const auto& ids = batch->input_ids;
-    const auto actual = runtime->token_embedding(ids);
+    const auto answer = gemma4::ask_runtime(context, matches_reference, [&] { return runtime->token_embedding(ids); });
+    if (!answer) return;
+    const auto& actual = *answer;
     const auto product = at::mul(to_torch(reference->unscaled_embedding(ids)), to_torch(reference->embed_scale()));
     matches_reference.compare(Expected{reference->token_embedding(ids)}, Actual{actual});
     scale_applied.compare(Expected{product}, Actual{actual});

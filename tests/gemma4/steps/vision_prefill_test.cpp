@@ -211,14 +211,27 @@ TEST_CASE("a missing row, swapped rows, a NaN and another dtype turn vision_pref
         Names{"shape", "matches_eager_model"});
 }
 
-TEST_CASE("without an eager view matches_eager_model is vacuous, not passed") {
+TEST_CASE("without an eager view the reference judges, and says so") {
   const auto runtime = std::make_shared<FaultyRuntime>(native_runtime(DType::float32));
   runtime->has_eager_view = false;
   auto bench = prepared(DType::float32, runtime);
   bench.run();
   CHECK_FALSE(bench.error());
-  CHECK(bench.with(Verdict::vacuous) == Names{"matches_eager_model"});
-  CHECK(bench.with(Verdict::pass) == Names{"shape", "peir_vs_float"});
+  CHECK(bench.with(Verdict::vacuous).empty());
+  CHECK(bench.with(Verdict::pass) == Names{"shape", "matches_reference", "peir_vs_float"});
+  CHECK(bench.result("matches_reference").metric == lockstep::Metric::norm_wise);
+  CHECK_THAT(bench.summary(), contains_text("no eager view"));
+  REQUIRE(bench.recorded().size() == 1);
+  CHECK(bench.recorded()[0].first == "left_out");
+}
+
+TEST_CASE("without an eager view a wrong picture turns matches_reference red") {
+  const auto runtime = std::make_shared<FaultyRuntime>(native_runtime(DType::float32));
+  runtime->has_eager_view = false;
+  runtime->damage_visual = [](const Tensor& t) { return Tensor(lockstep::to_torch(t).flip(0)); };
+  auto bench = prepared(DType::float32, runtime);
+  bench.run();
+  CHECK(bench.with(Verdict::fail) == Names{"matches_reference"});
 }
 
 TEST_CASE("vision_prefill skips itself when the prompt has no picture") {
