@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,8 +17,9 @@
 
 #include "recording/recorded_checkpoint.hpp"
 #include "recording/recorded_fusion.hpp"
-#include "recording/recorded_rows.hpp"
+#include "recording/recorded_session.hpp"
 #include "recording/recorded_values.hpp"
+#include "recording/row_table.hpp"
 
 namespace gemma4 {
 namespace {
@@ -52,17 +55,23 @@ void require_ids(const Tensor& input_ids) {
 class RecordedReference final : public Reference {
  public:
   RecordedReference(std::shared_ptr<const Checkpoint> checkpoint, Recording recording)
-      : checkpoint_(std::move(checkpoint)), recording_(std::move(recording)) {
-    require_recorded_checkpoint(recording_, *checkpoint_);
+      : checkpoint_(std::move(checkpoint)), recording_(std::make_shared<const Recording>(std::move(recording))) {
+    require_recorded_checkpoint(*recording_, *checkpoint_);
   }
 
-  DType dtype() const override { return recording_.dtype(); }
+  DType dtype() const override { return recording_->dtype(); }
   const Checkpoint& checkpoint() const override { return *checkpoint_; }
 
   Tensor token_embedding(const Tensor& input_ids) const override {
     require_ids(input_ids);
     require_recorded_start(input_ids.contiguous());
-    return RecordedRows(recording_, tokens().pad).gather(input_ids);
+    auto rows = recorded_rows(*recording_, "llm.ids", "llm.embed", "id");
+    if (recording_->values("llm.pad_embed")) {
+      const std::array pad{tokens().pad};
+      rows.add(Tensor::copy_of(std::span<const std::int64_t>(pad), {1, 1}),
+               recorded_values(*recording_, "llm.pad_embed"), "llm.pad_embed");
+    }
+    return rows.gather(input_ids, "input_ids");
   }
 
   Tensor unscaled_embedding(const Tensor& input_ids) const override {
@@ -96,27 +105,43 @@ class RecordedReference final : public Reference {
 
   Tensor image_features(const Tensor& pixel_values, const Tensor& image_position_ids,
                         const TensorVisitor& taps) const override {
-    if (recording_.cast_pixels()) {
-      throw Error{fmt::format("{}: the recorded model was given pixel values cast to {}, this one is given {}",
-                              recording_.folder().string(), lockstep::name_of(dtype()), pixel_values.to_string()),
-                  "record without --cast-pixels"};
-    }
-    require_recorded(recording_, "img.pixel_values", pixel_values, "pixel_values");
-    require_recorded(recording_, "img.position_ids", image_position_ids, "image_position_ids");
-    show_recorded(recording_, "vis.", taps);
-    return recorded_values(recording_, "vis.proj");
+    require_recorded_pixels(*recording_, pixel_values, image_position_ids);
+    show_recorded(*recording_, "vis.", taps);
+    return recorded_values(*recording_, "vis.proj");
   }
 
   Tensor fuse(const Tensor& text_embeds, const Tensor& image_mask, const Tensor& image_features) const override {
-    return RecordedFusion(recording_, tokens().image).place(text_embeds, image_mask, image_features);
+    return RecordedFusion(*recording_, tokens().image).place(text_embeds, image_mask, image_features);
   }
 
   Tensor per_layer_inputs(const Tensor& llm_input_ids, const Tensor& fused_embeds,
                           const TensorVisitor& taps) const override {
-    require_recorded(recording_, "llm.ids", llm_input_ids, "llm_input_ids");
-    require_recorded(recording_, "llm.fused", fused_embeds, "fused_embeds");
-    show_recorded(recording_, "ple.", taps);
-    return recorded_values(recording_, "ple.combined");
+    require_recorded(*recording_, "llm.ids", llm_input_ids, "llm_input_ids");
+    require_recorded(*recording_, "llm.fused", fused_embeds, "fused_embeds");
+    show_recorded(*recording_, "ple.", taps);
+    return recorded_values(*recording_, "ple.combined");
+  }
+
+  AttentionMasks attention_masks(const Tensor& attention_mask, std::int64_t past_length) const override {
+    return recorded_masks(*recording_, attention_mask, past_length);
+  }
+
+  RopeTables rope(const Tensor& position_ids) const override {
+    const auto table = [&](const std::string& name) {
+      if (!recording_->tensors().contains(name)) return Tensor();
+      return recorded_rows(*recording_, "llm.position_ids", name, "position").gather(position_ids, "position_ids");
+    };
+    RopeTables tables;
+    tables.sliding = {table("rope.sliding.cos"), table("rope.sliding.sin")};
+    tables.full = {table("rope.full.cos"), table("rope.full.sin")};
+    return tables;
+  }
+
+  std::unique_ptr<ReferenceSession> start() const override { return make_recorded_session(recording_, checkpoint_); }
+
+  Generation generate(const ModelInputs& inputs, std::int64_t max_new_tokens,
+                      const std::function<void(std::int64_t, const Tensor&)>& each) const override {
+    return recorded_generation(*recording_, *checkpoint_, inputs, max_new_tokens, each);
   }
 
  private:
@@ -124,7 +149,7 @@ class RecordedReference final : public Reference {
 
   /// Ids that are at least as many as were recorded are a prompt: the recorded one, then padding.
   void require_recorded_start(const Tensor& input_ids) const {
-    const auto recorded = recorded_values(recording_, "llm.ids");
+    const auto recorded = recorded_values(*recording_, "llm.ids");
     const auto length = recorded.size(1);
     if (input_ids.size(1) < length) return;
     if (input_ids.size(0) != recorded.size(0)) {
@@ -148,7 +173,7 @@ class RecordedReference final : public Reference {
   }
 
   std::shared_ptr<const Checkpoint> checkpoint_;
-  Recording recording_;
+  std::shared_ptr<const Recording> recording_;
 };
 
 }  // namespace

@@ -22,7 +22,9 @@ namespace gemma4 {
 /// - fuse: the recorded placement, applied to the embeddings that are given: the recording must show that each row of
 ///   llm.fused is the next row of vis.proj at a placeholder, and llm.embed's own elsewhere. Rows of padding behind the
 ///   recorded prompt stay as they are.
-/// - per_layer_inputs: of the recorded ids and embeddings, without padding.
+/// - per_layer_inputs, attention_masks: of the recorded prompt without padding; masks of its decode steps too.
+/// - rope: the recorded rows, by position.
+/// - start, generate: the recorded passes (recorded_session.hpp).
 ///
 /// Throws lockstep::Error unless the files of the checkpoint are those that were recorded.
 [[nodiscard]] LOCKSTEP_API std::shared_ptr<const Reference> make_recorded_reference(

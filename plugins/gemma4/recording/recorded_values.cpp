@@ -104,6 +104,17 @@ void require_recorded(const Recording& recording, std::string_view name, const T
       std::string(ask_the_same)};
 }
 
+void require_recorded_pixels(const Recording& recording, const Tensor& pixel_values, const Tensor& image_position_ids) {
+  if (recording.cast_pixels()) {
+    throw Error{
+        fmt::format("{}: the recorded model was given pixel values cast to {}, this one is given {}",
+                    recording.folder().string(), lockstep::name_of(recording.dtype()), pixel_values.to_string()),
+        "record without --cast-pixels"};
+  }
+  require_recorded(recording, "img.pixel_values", pixel_values, "pixel_values");
+  require_recorded(recording, "img.position_ids", image_position_ids, "image_position_ids");
+}
+
 void show_recorded(const Recording& recording, std::string_view prefix, const lockstep::TensorVisitor& taps) {
   if (!taps) return;
   for (const auto& [name, entry] : recording.tensors()) {

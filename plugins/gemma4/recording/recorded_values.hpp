@@ -24,6 +24,10 @@ namespace gemma4 {
 void require_recorded(const Recording& recording, std::string_view name, const lockstep::Tensor& asked,
                       std::string_view argument);
 
+/// The same for what the vision tower was given. Throws also if the recorded model was given cast pixel values.
+void require_recorded_pixels(const Recording& recording, const lockstep::Tensor& pixel_values,
+                             const lockstep::Tensor& image_position_ids);
+
 /// Shows every tensor whose values are there and whose name starts with `prefix`.
 void show_recorded(const Recording& recording, std::string_view prefix, const lockstep::TensorVisitor& taps);
 

@@ -4,12 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include <lockstep/diagnostic.hpp>
-
-#include "runtime/not_served.hpp"
-#include "runtime/stages.hpp"
+#include "runtime/dumped_session.hpp"
+#include "runtime/dumped_stages.hpp"
 
 namespace gemma4 {
 namespace {
@@ -20,14 +16,16 @@ using lockstep::Tensor;
 class RecordedRuntime final : public Runtime {
  public:
   RecordedRuntime(RuntimeDump dump, const RecordedRuntimeOptions& options)
-      : dump_(std::move(dump)),
+      : stages_(std::make_shared<const DumpedStages>(std::move(dump), options.required)),
         profile_(options.profile),
         layout_{.max_seq = options.max_seq,
                 .visual_start_idx = options.profile.visual_start_idx,
                 .num_visual_tokens = options.profile.num_visual_tokens,
                 .batch_size = options.profile.batch_size},
         dtype_(options.dtype),
-        required_(options.required) {
+        mask_fill_(options.mask_fill),
+        layer_types_(options.layer_types),
+        model_{.cache_layers = options.cache_layers, .eos_token_ids = options.eos_token_ids} {
     layout_.validate();
     profile_.validate(layout_.max_seq);
   }
@@ -37,7 +35,7 @@ class RecordedRuntime final : public Runtime {
   DType dtype() const override { return dtype_; }
 
   StaticBatch build_static_inputs(const RawInputs& raw) const override {
-    const auto part = [this](const std::string& name) { return served("build_static_inputs", "batch." + name); };
+    const auto part = [this](const std::string& name) { return stages_->at("build_static_inputs", "batch." + name); };
     StaticBatch batch{.input_ids = part("input_ids"),
                       .attention_mask = part("attention_mask"),
                       .position_ids = part("position_ids"),
@@ -48,36 +46,56 @@ class RecordedRuntime final : public Runtime {
     return batch;
   }
 
-  Tensor token_embedding(const Tensor&) const override { return served("token_embedding", "text_embeds"); }
+  Tensor token_embedding(const Tensor&) const override { return stages_->at("token_embedding", "text_embeds"); }
 
   Tensor vision_prefill(const Tensor&, const Tensor&, const lockstep::TensorVisitor& taps) const override {
-    auto embeds = served("vision_prefill", "visual_embeds");
-    dump_.show("vision_prefill", taps);
+    auto embeds = stages_->at("vision_prefill", "visual_embeds");
+    stages_->dump().show("vision_prefill", taps);
     return embeds;
   }
 
   std::optional<Tensor> eager_image_features(const Tensor&, const Tensor&) const override {
-    return dump_.find("vision_prefill.eager_image_features");
+    return stages_->dump().find("vision_prefill.eager_image_features");
   }
 
-  Tensor fuse(const Tensor&, const Tensor&) const override { return served("mm_fusion", "fused_embeds"); }
+  Tensor fuse(const Tensor&, const Tensor&) const override { return stages_->at("mm_fusion", "fused_embeds"); }
+
+  double mask_fill() const override { return mask_fill_; }
+
+  AttentionMasks attention_masks(const Tensor&) const override {
+    AttentionMasks masks;
+    masks.sliding = table("masks.mask.sliding", LayerType::sliding_attention);
+    masks.full = table("masks.mask.full", LayerType::full_attention);
+    return masks;
+  }
+
+  RopeTables rope(const Tensor&) const override {
+    RopeTables tables;
+    tables.sliding = {table("rope.rope.sliding.cos", LayerType::sliding_attention),
+                      table("rope.rope.sliding.sin", LayerType::sliding_attention)};
+    tables.full = {table("rope.rope.full.cos", LayerType::full_attention),
+                   table("rope.rope.full.sin", LayerType::full_attention)};
+    return tables;
+  }
+
+  std::unique_ptr<RuntimeSession> start() const override { return make_dumped_session(stages_, model_, 0); }
+  std::unique_ptr<RuntimeSession> resume(const KvCache& snapshot) const override {
+    return make_dumped_session(stages_, model_, snapshot.length);
+  }
 
  private:
-  [[nodiscard]] Tensor served(std::string_view stage, std::string_view output) const {
-    const auto name = fmt::format("{}.{}", stage, output);
-    if (auto found = dump_.find(name)) return *found;
-    const auto near = dump_.nearest(name);
-    throw NotServed(fmt::format("{}: the dump has no {}", dump_.folder().string(), name),
-                    fmt::format("dump it{}, or name in the runtime's require only the stages that it has",
-                                near.empty() ? "" : fmt::format(" (the nearest name there is {})", near)),
-                    required_.contains(stage));
+  /// Of a type that no layer has: nothing.
+  [[nodiscard]] Tensor table(std::string_view output, LayerType type) const {
+    return layer_types_.contains(type) ? stages_->at("masks_and_rope", output) : Tensor();
   }
 
-  RuntimeDump dump_;
+  std::shared_ptr<const DumpedStages> stages_;
   VisionProfile profile_;
   StaticLayout layout_;
   DType dtype_;
-  std::set<std::string, std::less<>> required_;
+  double mask_fill_;
+  std::set<LayerType> layer_types_;
+  DumpedModel model_;
 };
 
 }  // namespace
@@ -99,6 +117,18 @@ std::set<std::string, std::less<>> with_earlier_stages(const std::vector<std::st
     }
   }
   return all;
+}
+
+RecordedRuntimeOptions recorded_runtime_options(const Checkpoint& checkpoint) {
+  RecordedRuntimeOptions options;
+  options.dtype = checkpoint.config().dtype;
+  options.eos_token_ids = checkpoint.generation().eos_token_ids;
+  const auto& layers = checkpoint.config().text.layers;
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    options.layer_types.insert(layers[layer].type);
+    if (!layers[layer].shares_kv) options.cache_layers.push_back(static_cast<std::int64_t>(layer));
+  }
+  return options;
 }
 
 std::shared_ptr<const Runtime> make_recorded_runtime(RuntimeDump dump, const RecordedRuntimeOptions& options) {

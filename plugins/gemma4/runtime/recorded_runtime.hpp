@@ -9,6 +9,7 @@
 #include <lockstep/export.hpp>
 #include <lockstep/tensor.hpp>
 
+#include "checkpoint/checkpoint.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/runtime_dump.hpp"
 #include "runtime/vision_profile.hpp"
@@ -23,8 +24,14 @@ struct RecordedRuntimeOptions {
   VisionProfile profile;
   std::int64_t max_seq = 2048;
   lockstep::DType dtype = lockstep::DType::bfloat16;  ///< that the dump's activations should have
+  double mask_fill = -120;                            ///< that the dump's masks should have
   std::set<std::string, std::less<>> required;        ///< stages
+  std::set<LayerType> layer_types;          ///< of the model; masks and tables of the others are not asked for
+  std::vector<std::int64_t> cache_layers;   ///< with keys and values of their own
+  std::vector<std::int64_t> eos_token_ids;  ///< that end a generated text
 };
+/// With what the checkpoint says filled in.
+[[nodiscard]] LOCKSTEP_API RecordedRuntimeOptions recorded_runtime_options(const Checkpoint& checkpoint);
 
 /// A runtime that computes nothing: it answers with what a device or another program has dumped.
 ///

@@ -13,7 +13,7 @@ using namespace lockstep;
 /// Publishes what a device or another program computed as the runtime to verify: every stage is answered from dumped
 /// tensors. docs/your-runtime.md says how they are named.
 struct RecordedRuntime final : Step {
-  In<gemma4::Checkpoint> checkpoint{*this, "checkpoint", "names the dtype where none is given"};
+  In<gemma4::Checkpoint> checkpoint{*this, "checkpoint", "layers, stop tokens, and the dtype where none is given"};
   Out<gemma4::Runtime> runtime{*this, "runtime", "what is verified"};
 
   Param<FolderPath> dump{*this, "dump",
@@ -26,17 +26,20 @@ struct RecordedRuntime final : Step {
       "Default: all that the pipeline verifies",
       {.choices = {gemma4::stage_names.begin(), gemma4::stage_names.end()}, .optional = true}};
   gemma4::ShapeParameters shape{*this};
+  Param<double> mask_fill{
+      *this, "mask_fill", "what its masks hold where a position may not attend", {.default_value = -120, .max = 0}};
 
   void validate(Rules& rules) const override { shape.validate(rules); }
 
   void run(StepContext& context) override {
     auto opened = gemma4::RuntimeDump::open(dump->path);
     const std::vector<std::string> all(gemma4::stage_names.begin(), gemma4::stage_names.end());
-    const gemma4::RecordedRuntimeOptions options{
-        .profile = shape.chosen_profile(),
-        .max_seq = *shape.max_seq,
-        .dtype = shape.dtype_or(checkpoint->config().dtype),
-        .required = gemma4::with_earlier_stages(require.has_value() ? *require : all)};
+    auto options = gemma4::recorded_runtime_options(*checkpoint);
+    options.profile = shape.chosen_profile();
+    options.max_seq = *shape.max_seq;
+    options.dtype = shape.dtype_or(options.dtype);
+    options.mask_fill = *mask_fill;
+    options.required = gemma4::with_earlier_stages(require.has_value() ? *require : all);
     context.summary(fmt::format("{} dumped tensors; {}, max_seq {}, {}", opened.size(), options.profile.name,
                                 options.max_seq, name_of(options.dtype)));
     runtime = gemma4::make_recorded_runtime(std::move(opened), options);

@@ -70,10 +70,11 @@ Tensors native_results() {
 std::shared_ptr<const Runtime> served(const Tensors& tensors, const Names& required) {
   const Folder folder;
   folder.write("all.safetensors", tensors);
-  return gemma4::make_recorded_runtime(RuntimeDump::open(folder.path()),
-                                       {.profile = gemma4::find_profile("shapes_24x24_64"),
-                                        .max_seq = 160,
-                                        .required = gemma4::with_earlier_stages(required)});
+  auto options = gemma4::recorded_runtime_options(*shapes_checkpoint());
+  options.profile = gemma4::find_profile("shapes_24x24_64");
+  options.max_seq = 160;
+  options.required = gemma4::with_earlier_stages(required);
+  return gemma4::make_recorded_runtime(RuntimeDump::open(folder.path()), options);
 }
 
 /// The tensor with the highest bit of its second byte flipped: of a bfloat16, the sign of the first element.

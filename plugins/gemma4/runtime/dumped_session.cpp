@@ -1,0 +1,129 @@
+#include "runtime/dumped_session.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <lockstep/diagnostic.hpp>
+
+namespace gemma4 {
+namespace {
+
+using lockstep::DType;
+using lockstep::Error;
+using lockstep::Tensor;
+
+/// Row `index` of [n, V] as [1, V].
+Tensor row_of(const Tensor& rows, std::int64_t index) {
+  const auto offset = index * rows.strides()[0] * static_cast<std::int64_t>(lockstep::element_size(rows.dtype()));
+  return {rows.owner(), rows.data() + offset, rows.dtype(), {1, rows.size(1)}, rows.strides()};
+}
+
+class DumpedSession final : public RuntimeSession {
+ public:
+  DumpedSession(std::shared_ptr<const DumpedStages> stages, DumpedModel model, std::int64_t length)
+      : stages_(std::move(stages)), model_(std::move(model)), prompt_(length) {}
+
+  Tensor prefill(const StaticBatch& batch, const Tensor&, const AttentionMasks&, const RopeTables&,
+                 const lockstep::TensorVisitor& taps) override {
+    if (prompt_ > 0) throw Error{"prefill was called after the prompt", "start a session for each prompt"};
+    auto logits = stages_->at("prefill", "logits");
+    stages_->dump().show("prefill", taps);
+    prompt_ = batch.valid_length;
+    return logits;
+  }
+
+  Tensor decode(const Tensor& input_ids, const lockstep::TensorVisitor& taps) override {
+    require_prompt("decode");
+    const auto tokens = list_of("decode", "decode_tokens");
+    const auto rows = rows_of("decode", "decode_logits", std::ssize(tokens));
+    if (input_ids.dtype() != DType::int64 || input_ids.numel() != 1) {
+      throw Error{fmt::format("input_ids is {}, decode takes int64 [1, 1]", input_ids.to_string())};
+    }
+    const auto asked = input_ids.contiguous().values<std::int64_t>().front();
+    if (step_ >= std::ssize(tokens)) {
+      stages_->refuse("decode",
+                      fmt::format("the dump has {} steps of decode.decode_logits, asked for one more", tokens.size()));
+    }
+    if (const auto dumped = tokens[static_cast<std::size_t>(step_)]; dumped != asked) {
+      stages_->refuse("decode", fmt::format("step {} of decode.decode_logits was computed for token {}, asked for {}",
+                                            step_, dumped, asked));
+    }
+    stages_->dump().show(fmt::format("decode.{}", step_), taps);
+    return row_of(rows, step_++);
+  }
+
+  std::int64_t length() const override { return prompt_ > 0 ? prompt_ + step_ : 0; }
+
+  KvCache snapshot() const override {
+    const auto* stage = step_ == 0 ? "prefill" : "decode";
+    const auto* output = step_ == 0 ? "kv_cache" : "decode_cache";
+    KvCache cache{.length = length(), .layers = {}};
+    for (const auto layer : model_.cache_layers) {
+      const auto part = [&](char kind) {
+        return stages_->at(stage, fmt::format("{}.cache.L{}.{}", output, layer, kind));
+      };
+      cache.layers.push_back({layer, part('k'), part('v')});
+    }
+    return cache;
+  }
+
+  Generation generate(const Tensor&, std::int64_t max_new_tokens,
+                      const std::function<void(std::int64_t, const Tensor&)>& each) override {
+    require_prompt("generate");
+    const auto tokens = list_of("generation", "generated_tokens");
+    const auto rows = rows_of("generation", "generated_logits", std::ssize(tokens));
+    const auto count = std::min<std::int64_t>(std::ssize(tokens) - step_, max_new_tokens);
+    Generation generation;
+    for (std::int64_t step = 0; step < count; ++step) {
+      generation.tokens.push_back(tokens[static_cast<std::size_t>(step_ + step)]);
+      if (each) each(step, row_of(rows, step_ + step));
+    }
+    const auto& eos = model_.eos_token_ids;
+    const bool ended = !generation.tokens.empty() && std::ranges::find(eos, generation.tokens.back()) != eos.end();
+    generation.stop = ended ? "eos" : count == max_new_tokens ? "length" : "cache_full";
+    return generation;
+  }
+
+ private:
+  void require_prompt(std::string_view call) const {
+    if (prompt_ == 0) throw Error{fmt::format("{} was called before prefill", call), "call prefill first"};
+  }
+
+  /// int64 [1, n] or [n]
+  [[nodiscard]] std::vector<std::int64_t> list_of(std::string_view stage, std::string_view output) const {
+    const auto dense = stages_->at(stage, output).contiguous();
+    if (dense.dtype() != DType::int64) {
+      stages_->refuse(stage, fmt::format("{}.{} is {}, expected int64 [1, n]", stage, output, dense.to_string()));
+    }
+    const auto values = dense.values<std::int64_t>();
+    return {values.begin(), values.end()};
+  }
+
+  /// [count, V]
+  [[nodiscard]] Tensor rows_of(std::string_view stage, std::string_view output, std::int64_t count) const {
+    auto rows = stages_->at(stage, output);
+    if (rows.dim() != 2 || rows.size(0) != count) {
+      stages_->refuse(stage, fmt::format("{}.{} is {}, expected [{}, vocabulary]: a row for each token", stage, output,
+                                         rows.to_string(), count));
+    }
+    return rows;
+  }
+
+  std::shared_ptr<const DumpedStages> stages_;
+  DumpedModel model_;
+  std::int64_t prompt_;    // its tokens; 0: not seen yet
+  std::int64_t step_ = 0;  // tokens decoded
+};
+
+}  // namespace
+
+std::unique_ptr<RuntimeSession> make_dumped_session(std::shared_ptr<const DumpedStages> stages, DumpedModel model,
+                                                    std::int64_t length) {
+  return std::make_unique<DumpedSession>(std::move(stages), std::move(model), length);
+}
+
+}  // namespace gemma4
