@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -120,6 +121,10 @@ class RecordedReference final : public Reference {
     require_recorded(*recording_, "llm.fused", fused_embeds, "fused_embeds");
     show_recorded(*recording_, "ple.", taps);
     return recorded_values(*recording_, "ple.combined");
+  }
+
+  std::optional<std::int64_t> known_positions() const override {
+    return recorded_values(*recording_, "tok.ids").size(1);
   }
 
   AttentionMasks attention_masks(const Tensor& attention_mask, std::int64_t past_length) const override {

@@ -87,6 +87,9 @@ class LOCKSTEP_API Reference {
                                                           const lockstep::Tensor& fused_embeds,
                                                           const lockstep::TensorVisitor& taps = {}) const = 0;
 
+  /// Positions from the first on that masks and rotary tables can be asked for at once; none: any number of them. A
+  /// recording knows those of its prompt.
+  [[nodiscard]] virtual std::optional<std::int64_t> known_positions() const { return std::nullopt; }
   /// The causal masks of a pass over the last K - past_length of K positions. attention_mask bool or int64 [B, K], 0 in
   /// padding -> model dtype [B, 1, K - past_length, K]: 0 or the lowest finite value. The sliding one has columns only
   /// for the positions that a sliding layer sees: the pass's own and the sliding_window - 1 before them.

@@ -13,9 +13,11 @@
 #include <lockstep/safetensors.hpp>
 
 #include "catch.hpp"
+#include "gemma4/checkpoint/checkpoint_folder.hpp"
 #include "gemma4/runtime/pictures.hpp"
 #include "gemma4/runtime/tensors.hpp"
 #include "gemma4/steps/runtimes.hpp"
+#include "processor/tokenizer.hpp"
 #include "step_bench.hpp"
 
 using namespace gemma4::test;
@@ -166,6 +168,30 @@ TEST_CASE("a picture of another size fails picture_fits_profile and visual_count
 TEST_CASE("a second run of image tokens written by hand fails one_picture rather than shifting the picture") {
   const auto bench = run_step("shapes_24x24_64", raw_prompt + "<|image|>", "two_384.png");
   (void)only_failure(bench, "one_picture");
+}
+
+TEST_CASE("image tokens with something between them fail visual_contiguous with their slots") {
+  // A checkpoint whose image token is a word: no <|image|> is in the prompt, image ids are.
+  const auto tokenizer = gemma4::Tokenizer::from_file(shapes_checkpoint()->tokenizer_file());
+  const auto word = tokenizer.encode("is the", false).back();
+  const CheckpointFolder folder;
+  folder.edit_json("config.json", [&](nlohmann::json& config) { config["image_token_id"] = word; });
+  const auto checkpoint = std::make_shared<const gemma4::Checkpoint>(gemma4::Checkpoint::open(folder.path()));
+  const std::string prompt = "is the circle the one";
+  const auto ids = tokenizer.encode(prompt, true);
+  const auto first = std::find(ids.begin(), ids.end(), word) - ids.begin();
+  const auto last = ids.rend() - std::find(ids.rbegin(), ids.rend(), word) - 1;
+  REQUIRE(std::count(ids.begin(), ids.end(), word) == 2);
+  REQUIRE(last > first + 1);
+
+  StepBench bench("gemma4.build_static_inputs");
+  bench.bind("checkpoint", checkpoint).bind("runtime", runtime_of("shapes_24x24_64")).set("prompt", prompt).run();
+  CHECK_FALSE(bench.error());
+  CHECK_FALSE(bench.output<StaticBatch>("batch"));
+  CHECK(bench.with(Verdict::fail) == Names{"visual_count", "visual_contiguous"});
+  CHECK_THAT(bench.result("visual_contiguous").message.value(),
+             contains_text("the 2 image tokens lie in " + std::to_string(last - first + 1) + " slots from slot " +
+                           std::to_string(first) + " on"));
 }
 
 TEST_CASE("a prompt that is too long with its picture fails prompt_fits") {
