@@ -48,7 +48,8 @@ Run run(Words words) {
                                "--to", last_stage, "--json", record.string()});
   Run done{process::run(words), {}};
   UNSCOPED_INFO(done.result.out << done.result.err);
-  for (const auto& step : Json::parse(std::ifstream(record))["steps"]) done.steps[step["id"]] = step;
+  const auto document = Json::parse(std::ifstream(record));
+  for (const auto& step : document["steps"]) done.steps[step["id"].get<std::string>()] = step;
   return done;
 }
 
