@@ -5,6 +5,7 @@
 #include "checkpoint/checkpoint.hpp"
 #include "runtime/recorded_runtime.hpp"
 #include "runtime/stages.hpp"
+#include "runtime/static_runtime.hpp"
 #include "steps/shape_parameters.hpp"
 
 namespace {
@@ -26,10 +27,18 @@ struct RecordedRuntime final : Step {
       "Default: all that the pipeline verifies",
       {.choices = {gemma4::stage_names.begin(), gemma4::stage_names.end()}, .optional = true}};
   gemma4::ShapeParameters shape{*this};
-  Param<double> mask_fill{
-      *this, "mask_fill", "what its masks hold where a position may not attend", {.default_value = -120, .max = 0}};
+  Param<double> mask_fill{*this,
+                          "mask_fill",
+                          "what its masks hold where a position may not attend: finite and negative",
+                          {.default_value = -120}};
 
-  void validate(Rules& rules) const override { shape.validate(rules); }
+  void validate(Rules& rules) const override {
+    if (!gemma4::is_mask_fill(*mask_fill)) {
+      rules.error(mask_fill, fmt::format("mask_fill is {}, expected a finite negative number", *mask_fill),
+                  "the default is -120");
+    }
+    shape.validate(rules);
+  }
 
   void run(StepContext& context) override {
     auto opened = gemma4::RuntimeDump::open(dump->path);
