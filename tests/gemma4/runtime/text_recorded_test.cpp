@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "gemma4/runtime/prompts.hpp"
+#include "runtime/processor_contract.hpp"
 
 using namespace gemma4;
 using namespace gemma4::test;
@@ -154,4 +155,26 @@ TEST_CASE("greedy generation gives transformers' ids and stops where it stops") 
     CHECK(generation.tokens == expected);
     CHECK(generation.stop == "eos");
   }
+}
+
+TEST_CASE("from ids and pixels to logits, through every stage, the runtime is transformers") {
+  const auto& c = cases[0];
+  const Recorded recorded(c);
+  auto options = text_options(128);
+  options.profile = find_profile("shapes_24x24_64_chat");
+  const auto runtime = make_static_runtime(shapes_vision_checkpoint(), options);
+  const auto positions = build_image_position_ids(runtime->profile());
+  const auto pixels = pixels_of(vision_recording("two_describe_fp32").at("img.0.resized_u8"), runtime->profile());
+  Prompt prompt;
+  prompt.batch = runtime->build_static_inputs(
+      {.input_ids = recorded.file.at("tok.ids").contiguous(), .pixel_values = pixels, .image_position_ids = positions});
+  prompt.embeds =
+      runtime->fuse(runtime->token_embedding(prompt.batch.input_ids), runtime->vision_prefill(pixels, positions));
+  CHECK(norm_wise(recorded.at("llm.fused"), lockstep::to_torch(prompt.embeds).slice(1, 0, 79)) <= fp32_sums);
+  prompt.masks = runtime->attention_masks(prompt.batch.attention_mask);
+  prompt.rope = runtime->rope(prompt.batch.position_ids);
+  Shown shown;
+  const auto logits = prefill(*runtime->start(), prompt, into(shown));
+  CHECK(norm_wise(recorded.at("ple.token"), shown.at("ple.token").slice(1, 0, 79)) <= fp32_sums);
+  CHECK(norm_wise(recorded.at("logits_capped")[0], logits) <= fp32_sums);
 }
