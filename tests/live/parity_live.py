@@ -23,7 +23,7 @@ TWO, WIDE = PICTURES / "two_384.png", PICTURES / "wide_odd.png"
 TINY = ROOT / "tests/data/images/tiny.png"
 
 SHAPES, IRREGULAR = ROOT / "pipelines/data/shapes-gemma4", ROOT / "tests/data/irregular-gemma4"
-E4B_LIKE, PLACEHOLDER = Path("e4b_like"), Path("placeholder")  # made on the spot, below OUT
+E4B_LIKE, NO_SHARING, PLACEHOLDER = Path("e4b_like"), Path("no_sharing"), Path("placeholder")  # made on the spot, below OUT
 
 SHORT, LONG = "Hello there.", "What colour is the circle, and how many are there?"
 STORY = ("Little by little the rain stopped and the quick brown fox came out from under the hedge. It looked left and right, shook "
@@ -49,6 +49,7 @@ CASES = {
     "e4b_picture": (E4B_LIKE, [TINY], ["--chat", "What shape is red?", "--system", "Be brief.", "--inner"]),
     "e4b_decode_crosses_window": (E4B_LIKE, [], ["--prompt", SHORT, "--inner-text", "all", "--steps", 24]),
     "e4b_left_padded": (E4B_LIKE, [], ["--prompt", SHORT, "--prompt", STORY, "--inner-text", "all", "--steps", 4]),
+    "no_sharing": (NO_SHARING, [], ["--prompt", LONG, "--inner-text", "all"]),
     "placeholder_generated": (PLACEHOLDER, [], ["--prompt", SHORT, "--inner-text", "all"]),
 }
 
@@ -96,11 +97,18 @@ def made(checkpoint, out):
     if checkpoint.is_absolute():
         return checkpoint
     folder = out / "checkpoints" / checkpoint
-    if not folder.exists() and checkpoint == E4B_LIKE:
-        tool("make_random_checkpoint.py", "--out", folder, "--spec", ROOT / "tests/live/e4b_like.json")
-    elif not folder.exists():
+    if folder.exists():
+        return folder
+    if checkpoint == PLACEHOLDER:
         shutil.copytree(made(E4B_LIKE, out), folder)
         make_placeholder(folder, out / "first_token")
+        return folder
+    spec = json.loads((ROOT / "tests/live/e4b_like.json").read_text())
+    if checkpoint == NO_SHARING:
+        spec["text"]["num_kv_shared_layers"] = 0
+    folder.mkdir(parents=True)
+    (out / f"{checkpoint}.json").write_text(json.dumps(spec))
+    tool("make_random_checkpoint.py", "--out", folder, "--spec", out / f"{checkpoint}.json")
     return folder
 
 
