@@ -56,6 +56,12 @@ Tokenizer Tokenizer::from_files(const std::filesystem::path& tokenizer_json,
   return Tokenizer{std::move(tables)};
 }
 
+Tokenizer Tokenizer::from_checkpoint(const Checkpoint& checkpoint) {
+  const auto config = checkpoint.tokenizer_config_file();
+  return std::filesystem::exists(config) ? from_files(checkpoint.tokenizer_file(), config)
+                                         : from_file(checkpoint.tokenizer_file());
+}
+
 std::vector<std::int64_t> Tokenizer::encode(std::string_view text, bool add_special_tokens) const {
   if (text.size() > largest_text) {
     throw lockstep::Error{fmt::format("the text has {} bytes, expected at most {}", text.size(), largest_text)};

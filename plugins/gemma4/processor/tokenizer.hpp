@@ -12,6 +12,8 @@
 
 #include <lockstep/export.hpp>
 
+#include "checkpoint/checkpoint.hpp"
+
 namespace gemma4 {
 
 /// The byte-fallback BPE tokenizer of a Gemma checkpoint, read from its `tokenizer.json`.
@@ -34,6 +36,8 @@ class LOCKSTEP_API Tokenizer {
   /// "mask_token", "extra_special_tokens", …) are special too, so decode can skip them.
   static Tokenizer from_files(const std::filesystem::path& tokenizer_json,
                               const std::filesystem::path& tokenizer_config_json);
+  /// The same for an opened checkpoint; tokenizer_config.json may be missing.
+  static Tokenizer from_checkpoint(const Checkpoint& checkpoint);
 
   /// Ids of a UTF-8 text. Added tokens ("<bos>", "<|image|>") are recognised in the text. With `add_special_tokens`
   /// the file's post-processor adds its own around them (for Gemma 4: none; a chat prompt writes "<bos>" itself).

@@ -40,17 +40,11 @@ std::vector<std::string> texts_of(const Recording& recording, const Checkpoint& 
   return texts;
 }
 
-Tokenizer open_tokenizer(const Checkpoint& checkpoint) {
-  const auto config = checkpoint.tokenizer_config_file();
-  return std::filesystem::exists(config) ? Tokenizer::from_files(checkpoint.tokenizer_file(), config)
-                                         : Tokenizer::from_file(checkpoint.tokenizer_file());
-}
-
 }  // namespace
 
 PromptInputs process_recorded_prompt(const Recording& recording, const Checkpoint& checkpoint,
                                      std::span<const std::int64_t> soft_tokens) {
-  const auto tokenizer = open_tokenizer(checkpoint);
+  const auto tokenizer = Tokenizer::from_checkpoint(checkpoint);
   const auto& special = checkpoint.config().tokens;
   std::vector<std::vector<std::int64_t>> rows;
   std::size_t longest = 0;

@@ -1,0 +1,91 @@
+#include <lockstep/step.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "reference/reference.hpp"
+#include "runtime/runtime.hpp"
+#include "steps/cache_checks.hpp"
+#include "steps/decode_errors.hpp"
+#include "steps/logits_checks.hpp"
+#include "steps/model_inputs.hpp"
+
+namespace {
+using namespace lockstep;
+
+Tensor one_token(std::int64_t id) { return Tensor::copy_of(std::span<const std::int64_t>(&id, 1), {1, 1}); }
+
+/// [1, 1, V] as [1, V]
+Tensor row_of(const Tensor& logits) {
+  return {
+      logits.owner(), logits.data(), logits.dtype(), {1, logits.size(2)}, {logits.strides()[1], logits.strides()[2]}};
+}
+
+/// Compares single-token passes with a growing cache. Both sides get the reference's tokens: as long as the runtime
+/// would have chosen the same ones itself, that is free-running decoding; where it would not, the fork is reported with
+/// its margin, and the comparison goes on with the reference's token.
+struct Decode final : Step {
+  In<gemma4::StaticBatch> batch{*this, "batch", "padded inputs"};
+  In<gemma4::Reference> reference{*this, "reference", "what is right"};
+  In<gemma4::Runtime> runtime{*this, "runtime", "what is verified"};
+  In<Tensor> logits{*this, "logits", "[1, vocab] of the prompt's last token"};
+  In<gemma4::KvCache> kv_cache{*this, "kv_cache", "the runtime's cache after the prompt"};
+  Out<gemma4::DecodeErrors> decode_errors{*this, "decode_errors", "what generation needs to explain a fork"};
+
+  Param<std::int64_t> steps{*this, "steps", "single-token passes", {.default_value = 8, .min = 1, .unit = "tokens"}};
+  Param<std::string> mode{*this,
+                          "mode",
+                          "free_running: a token that the runtime would not have chosen is a finding; teacher_forced: "
+                          "logits and caches are compared, tokens are not",
+                          {.default_value = "free_running", .choices = {"free_running", "teacher_forced"}}};
+
+  Check room{*this, "room", expect(), "slots of max_seq for every step"};
+  gemma4::LogitsChecks logits_checks{*this};
+  gemma4::CacheChecks cache_checks{*this};
+
+  void run(StepContext& context) override {
+    const auto free = runtime->layout().max_seq - 1 - kv_cache->length;
+    room.expect(*steps <= free,
+                fmt::format("the cache has room for {} more tokens, expected {}: raise max_seq or lower "
+                            "steps",
+                            free, *steps));
+    const auto count = std::min(*steps, free);
+    const auto session = runtime->resume(*kv_cache);
+    const auto right = reference->start();
+    auto expected = row_of(right->prefill(gemma4::model_inputs_of(*batch), 1));
+    auto own_choice = gemma4::top_two(*logits).first;
+
+    gemma4::DecodeErrors errors{.passed = true, .steps = count, .bound = std::numeric_limits<double>::infinity()};
+    std::string forks;
+    for (std::int64_t step = 0; step < count; ++step) {
+      context.progress(step, count, "token");
+      const auto choice = gemma4::top_two(expected);
+      if (choice.first != own_choice) {
+        forks += fmt::format("{}{}: {}", forks.empty() ? "forks at step " : ", ", step,
+                             gemma4::margin_text(choice, expected.dtype()));
+      }
+      const auto token = one_token(choice.first);
+      const auto actual = session->decode(token);
+      expected = row_of(right->decode(token));
+      const auto subject = fmt::format("step {}", step);
+      const auto outcome = logits_checks.compare(expected, actual, subject, *mode == "free_running");
+      const bool cache = cache_checks.compare(right->snapshot(), session->snapshot(), subject);
+      errors.passed = errors.passed && outcome.within_bound && cache && (outcome.same_token || outcome.near_tie);
+      errors.bound = std::min(errors.bound, outcome.bound);
+      own_choice = outcome.actual.first;
+    }
+    context.progress(count, count, "token");
+    context.summary(fmt::format("{} steps{}{}", count, forks.empty() ? "" : ", ", forks));
+    decode_errors = errors;
+  }
+};
+}  // namespace
+
+LOCKSTEP_STEP("gemma4.decode", Decode, "verifies decoding token by token: logits and caches")

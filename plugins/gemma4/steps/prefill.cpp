@@ -1,0 +1,122 @@
+#include <lockstep/step.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/logical_not.h>
+#include <ATen/ops/nonzero.h>
+#include <fmt/format.h>
+
+#include <lockstep/torch.hpp>
+
+#include "reference/reference.hpp"
+#include "runtime/runtime.hpp"
+#include "steps/cache_checks.hpp"
+#include "steps/logits_checks.hpp"
+#include "steps/model_inputs.hpp"
+#include "steps/tensor_rows.hpp"
+
+namespace {
+using namespace lockstep;
+
+using LayerOutputs = std::map<std::int64_t, Tensor>;
+
+/// Keeps the tensors that are named "L<i>.out".
+TensorVisitor collecting(LayerOutputs& outputs) {
+  return [&outputs](std::string_view name, const Tensor& tensor) {
+    if (!name.starts_with('L') || !name.ends_with(".out")) return;
+    outputs.emplace(std::stoll(std::string(name.substr(1, name.find('.') - 1))), tensor);
+  };
+}
+
+/// The first position of [1, n, H] whose largest error is above `bound`, NaN included.
+std::optional<std::int64_t> first_position(const Tensor& expected, const Tensor& actual, double bound) {
+  const auto error = (to_torch(expected).to(at::kDouble) - to_torch(actual).to(at::kDouble)).abs().amax(-1).flatten();
+  const auto past = at::nonzero(at::logical_not(error <= bound));
+  if (past.size(0) == 0) return std::nullopt;
+  return past[0][0].item().toLong();
+}
+
+/// Compares one pass over the whole prompt: the padded, fixed-shape one of the runtime with that of the reference,
+/// which starts from ids and pixels and goes its own way. Where the runtime shows the output of its layers, the first
+/// layer and position past the bound are named.
+struct Prefill final : Step {
+  In<gemma4::StaticBatch> batch{*this, "batch", "padded inputs"};
+  In<gemma4::Reference> reference{*this, "reference", "what is right"};
+  In<gemma4::Runtime> runtime{*this, "runtime", "what is verified"};
+  In<Tensor> fused_embeds{*this, "fused_embeds", "[1, max_seq, hidden]"};
+  In<gemma4::AttentionMasks> masks{*this, "masks", "additive, [1, 1, max_seq, max_seq]"};
+  In<gemma4::RopeTables> rope{*this, "rope", "[1, max_seq, head_dim]"};
+  Out<Tensor> logits{*this, "logits", "[1, vocab] of the prompt's last token"};
+  Out<gemma4::KvCache> kv_cache{*this, "kv_cache", "the runtime's cache after the prompt"};
+
+  Check fits{*this, "fits", expect(), "the prompt leaves one slot of max_seq for the next token"};
+  gemma4::LogitsChecks logits_checks{*this};
+  Check layer_output{*this, "layer_output", norm_wise(), "reference's output of the layer, positions of the prompt"};
+  gemma4::CacheChecks cache_checks{*this};
+
+  void run(StepContext& context) override {
+    const auto length = batch->valid_length;
+    const auto slots = runtime->layout().max_seq;
+    if (!fits.expect(length < slots, fmt::format("the prompt has {} tokens, expected at most {}: raise max_seq or "
+                                                 "shorten the prompt",
+                                                 length, slots - 1))) {
+      return;
+    }
+    const auto layers = reference->checkpoint().config().text.num_hidden_layers;
+
+    LayerOutputs actual_layers;
+    const auto session = runtime->start();
+    const auto actual = session->prefill(*batch, *fused_embeds, *masks, *rope, collecting(actual_layers));
+    const auto actual_cache = session->snapshot();
+
+    LayerOutputs expected_layers;
+    const auto right = reference->start();
+    const auto all = right->prefill(gemma4::model_inputs_of(*batch), 0, collecting(expected_layers));
+    const auto last = gemma4::narrow(all, 1, all.size(1) - 1, 1);
+    const Tensor expected(last.owner(), last.data(), last.dtype(), {1, last.size(2)},
+                          {last.strides()[0], last.strides()[2]});
+
+    const auto place = compare_layers(expected_layers, actual_layers, layers);
+    const auto outcome = logits_checks.compare(expected, actual, {});
+    cache_checks.compare(right->snapshot(), actual_cache);
+
+    context.record("layers_not_shown", layers - static_cast<std::int64_t>(actual_layers.size()));
+    context.summary(place.empty() ? fmt::format("{} tokens, next {}", length,
+                                                gemma4::margin_text(outcome.expected, expected.dtype()))
+                                  : "first past its bound: " + place);
+    logits = actual;
+    kv_cache = actual_cache;
+  }
+
+ private:
+  /// The first layer and position past the bound as text; empty if there is none.
+  std::string compare_layers(const LayerOutputs& expected, const LayerOutputs& actual, std::int64_t layers) {
+    std::string first;
+    // A runtime that shows no layer at all is judged by its logits and its cache.
+    if (actual.empty()) layer_output.configure({.level = Level::off});
+    for (std::int64_t layer = 0; layer < layers && !actual.empty(); ++layer) {
+      const auto right = expected.at(layer);
+      const auto found = actual.find(layer);
+      if (found == actual.end()) continue;
+      const auto positions = gemma4::narrow(found->second, 1, 0, right.size(1));
+      auto entry = layer_output.at("layer", layer);
+      if (entry.compare(Expected{right}, Actual{positions}) || !first.empty()) continue;
+      first = fmt::format("layer {}", layer);
+      const auto bound =
+          layer_output.results().back().bound.k.value_or(0) * to_torch(right).abs().max().item().toDouble();
+      if (const auto position = first_position(right, positions, bound)) {
+        first += fmt::format(", position {}", *position);
+      }
+    }
+    return first;
+  }
+};
+}  // namespace
+
+LOCKSTEP_STEP("gemma4.prefill", Prefill, "verifies the pass over the prompt: layers, cache and logits")
