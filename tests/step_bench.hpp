@@ -77,6 +77,13 @@ class StepBench {
     if (results.size() != 1) throw std::runtime_error(std::string(check) + " has not exactly one result");
     return results.front();
   }
+  /// The one with this subject. Throws if there is none.
+  [[nodiscard]] const CheckResult& result(std::string_view check, std::string_view subject) const {
+    for (const auto& result : named(step_->declarations().checks, check).results()) {
+      if (result.subject == subject) return result;
+    }
+    throw std::runtime_error(std::string(check) + " has no result for " + std::string(subject));
+  }
   [[nodiscard]] Verdict verdict(std::string_view check) const { return result(check).verdict.value(); }
   /// Names of the checks with this verdict.
   [[nodiscard]] std::vector<std::string> with(Verdict verdict) const {

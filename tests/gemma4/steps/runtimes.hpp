@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "checkpoint/checkpoint.hpp"
@@ -67,13 +68,68 @@ class FaultyRuntime final : public Runtime {
   }
   double mask_fill() const override { return good_->mask_fill(); }
   AttentionMasks attention_masks(const lockstep::Tensor& attention_mask) const override {
-    return good_->attention_masks(attention_mask);
+    auto masks = good_->attention_masks(attention_mask);
+    damage_masks(masks);
+    return masks;
   }
-  RopeTables rope(const lockstep::Tensor& position_ids) const override { return good_->rope(position_ids); }
-  std::unique_ptr<RuntimeSession> start() const override { return good_->start(); }
-  std::unique_ptr<RuntimeSession> resume(const KvCache& snapshot) const override { return good_->resume(snapshot); }
+  RopeTables rope(const lockstep::Tensor& position_ids) const override {
+    auto tables = good_->rope(position_ids);
+    damage_rope(tables);
+    return tables;
+  }
+  std::unique_ptr<RuntimeSession> start() const override { return std::make_unique<Session>(good_->start(), *this); }
+  std::unique_ptr<RuntimeSession> resume(const KvCache& snapshot) const override {
+    return std::make_unique<Session>(good_->resume(snapshot), *this);
+  }
+
+  std::function<void(AttentionMasks&)> damage_masks = [](AttentionMasks&) {};
+  std::function<void(RopeTables&)> damage_rope = [](RopeTables&) {};
+  std::function<lockstep::Tensor(const lockstep::Tensor&)> damage_prefill = damage_embedding;
+  /// What prefill shows of itself; an empty tensor is not shown.
+  std::function<lockstep::Tensor(std::string_view name, const lockstep::Tensor&)> damage_inner =
+      [](std::string_view, const lockstep::Tensor& t) { return t; };
+  std::function<lockstep::Tensor(std::int64_t length, const lockstep::Tensor&)> damage_decode =
+      [](std::int64_t, const lockstep::Tensor& t) { return t; };
+  std::function<void(KvCache&)> damage_cache = [](KvCache&) {};
+  std::function<void(Generation&)> damage_generation = [](Generation&) {};
 
  private:
+  class Session final : public RuntimeSession {
+   public:
+    Session(std::unique_ptr<RuntimeSession> good, const FaultyRuntime& faults)
+        : good_(std::move(good)), faults_(faults) {}
+
+    lockstep::Tensor prefill(const StaticBatch& batch, const lockstep::Tensor& fused_embeds,
+                             const AttentionMasks& masks, const RopeTables& rope,
+                             const lockstep::TensorVisitor& taps) override {
+      const auto damaged = [&](std::string_view name, const lockstep::Tensor& tensor) {
+        const auto shown = faults_.damage_inner(name, tensor);
+        if (taps && shown.numel() > 0) taps(name, shown);
+      };
+      return faults_.damage_prefill(good_->prefill(batch, fused_embeds, masks, rope, damaged));
+    }
+    lockstep::Tensor decode(const lockstep::Tensor& input_ids, const lockstep::TensorVisitor& taps) override {
+      const auto logits = good_->decode(input_ids, taps);
+      return faults_.damage_decode(good_->length(), logits);
+    }
+    std::int64_t length() const override { return good_->length(); }
+    KvCache snapshot() const override {
+      auto cache = good_->snapshot();
+      faults_.damage_cache(cache);
+      return cache;
+    }
+    Generation generate(const lockstep::Tensor& logits, std::int64_t max_new_tokens,
+                        const std::function<void(std::int64_t, const lockstep::Tensor&)>& each) override {
+      auto generation = good_->generate(logits, max_new_tokens, each);
+      faults_.damage_generation(generation);
+      return generation;
+    }
+
+   private:
+    std::unique_ptr<RuntimeSession> good_;
+    const FaultyRuntime& faults_;
+  };
+
   std::shared_ptr<const Runtime> good_;
 };
 
