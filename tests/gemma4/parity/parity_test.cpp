@@ -74,15 +74,15 @@ TEST_CASE("without values nothing is compared on another machine, and the run fa
   CHECK(done.not_compared().size() == gemma4::Recording::open(copy.folder()).tensors().size());
 }
 
-TEST_CASE("a tensor that differs in one element fails and is named, alone") {
-  const auto name = GENERATE(as<std::string>{}, "ple.combined", "vis.proj", "llm.ids", "vis.L0.scores", "mask.sliding",
-                             "rope.full.cos", "L7.out", "cache.L4.v", "decode.3.L9.out", "gen.logits");
+TEST_CASE("tensors that differ in one element fail and are named, and no others") {
+  const Names names{"L7.out",       "cache.L4.v",   "decode.3.L9.out", "gen.logits",    "llm.ids",
+                    "mask.sliding", "ple.combined", "rope.full.cos",   "vis.L0.scores", "vis.proj"};
   const Copy copy("two_describe_bf16");
-  change(copy, name, true, flip_bit);
+  for (const auto& name : names) change(copy, name, true, flip_bit);
   const auto done = run(copy.folder(), {"images=" + pictures.string()});
   CHECK(done.result.code == 1);
-  CHECK(done.with("fail") == Names{name});
-  CHECK(done.entries.at(name)["mismatched"] >= 1);
+  CHECK(done.with("fail") == names);
+  for (const auto& name : names) CHECK(done.entries.at(name)["mismatched"] >= 1);
 }
 
 TEST_CASE("a damaged tensor fails and says so") {
