@@ -79,6 +79,10 @@ class DumpedSession final : public RuntimeSession {
     const auto count = std::min<std::int64_t>(std::ssize(tokens) - step_, max_new_tokens);
     Generation generation;
     for (std::int64_t step = 0; step < count; ++step) {
+      if (const auto token = tokens[static_cast<std::size_t>(step_ + step)]; token < 0 || token >= rows.size(1)) {
+        stages_->refuse("generation", fmt::format("generation.generated_tokens has {}, the vocabulary ids 0 to {}",
+                                                  token, rows.size(1) - 1));
+      }
       generation.tokens.push_back(tokens[static_cast<std::size_t>(step_ + step)]);
       if (each) each(step, row_of(rows, step_ + step));
     }

@@ -6,12 +6,17 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <ATen/ops/cat.h>
 #include <fmt/format.h>
+
+#include <lockstep/torch.hpp>
 
 #include "reference/reference.hpp"
 #include "runtime/runtime.hpp"
+#include "steps/ask_runtime.hpp"
 #include "steps/cache_checks.hpp"
 #include "steps/decode_errors.hpp"
 #include "steps/logits_checks.hpp"
@@ -38,6 +43,9 @@ struct Decode final : Step {
   In<Tensor> logits{*this, "logits", "[1, vocab] of the prompt's last token"};
   In<gemma4::KvCache> kv_cache{*this, "kv_cache", "the runtime's cache after the prompt"};
   Out<gemma4::DecodeErrors> decode_errors{*this, "decode_errors", "what generation needs to explain a fork"};
+  Out<Tensor> decode_tokens{*this, "decode_tokens", "int64 [1, steps]: what both sides were fed", optional};
+  Out<Tensor> decode_logits{*this, "decode_logits", "[steps, vocab]: the runtime's, a row for each token", optional};
+  Out<gemma4::KvCache> decode_cache{*this, "decode_cache", "the runtime's cache after the last step", optional};
 
   Param<std::int64_t> steps{*this, "steps", "single-token passes", {.default_value = 8, .min = 1, .unit = "tokens"}};
   Param<std::string> mode{*this,
@@ -64,6 +72,8 @@ struct Decode final : Step {
 
     gemma4::DecodeErrors errors{.passed = true, .steps = count, .bound = std::numeric_limits<double>::infinity()};
     std::string forks;
+    std::vector<std::int64_t> fed;
+    std::vector<at::Tensor> rows;
     for (std::int64_t step = 0; step < count; ++step) {
       context.progress(step, count, "token");
       const auto choice = gemma4::top_two(expected);
@@ -72,11 +82,18 @@ struct Decode final : Step {
                              gemma4::margin_text(choice, expected.dtype()));
       }
       const auto token = one_token(choice.first);
-      const auto actual = session->decode(token);
+      const auto answer = gemma4::ask_runtime(context, logits_checks.logits(), [&] {
+        auto row = session->decode(token);
+        return std::pair(std::move(row), session->snapshot());
+      });
+      if (!answer) return;
+      const auto& [actual, cache_now] = *answer;
+      fed.push_back(choice.first);
+      rows.push_back(to_torch(actual));
       expected = row_of(right->decode(token));
       const auto subject = fmt::format("step {}", step);
       const auto outcome = logits_checks.compare(expected, actual, subject, *mode == "free_running");
-      const bool cache = cache_checks.compare(right->snapshot(), session->snapshot(), subject);
+      const bool cache = cache_checks.compare(right->snapshot(), cache_now, subject);
       errors.passed = errors.passed && outcome.within_bound && cache && (outcome.same_token || outcome.near_tie);
       errors.bound = std::min(errors.bound, outcome.bound);
       own_choice = outcome.actual.first;
@@ -84,6 +101,10 @@ struct Decode final : Step {
     context.progress(count, count, "token");
     context.summary(fmt::format("{} steps{}{}", count, forks.empty() ? "" : ", ", forks));
     decode_errors = errors;
+    if (rows.empty()) return;
+    decode_tokens = Tensor::copy_of(std::span<const std::int64_t>(fed), {1, count});
+    decode_logits = Tensor(at::cat(rows, 0));
+    decode_cache = session->snapshot();
   }
 };
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
 #include <fmt/format.h>
 
 #include <lockstep/torch.hpp>
@@ -16,6 +17,7 @@
 #include "processor/tokenizer.hpp"
 #include "reference/reference.hpp"
 #include "runtime/runtime.hpp"
+#include "steps/ask_runtime.hpp"
 #include "steps/decode_errors.hpp"
 #include "steps/logits_checks.hpp"
 #include "steps/model_inputs.hpp"
@@ -63,6 +65,9 @@ struct GenerationStep final : Step {
   In<gemma4::DecodeErrors> decode_errors{*this, "decode_errors", "what decode found; without it no fork is explained",
                                          optional};
 
+  Out<Tensor> generated_tokens{*this, "generated_tokens", "int64 [1, n]: the runtime's own", optional};
+  Out<Tensor> generated_logits{*this, "generated_logits", "[n, vocab]: the rows that chose them", optional};
+
   Param<std::int64_t> max_new_tokens{
       *this, "max_new_tokens", "longest generated text", {.default_value = 16, .min = 1, .unit = "tokens"}};
   Param<std::int64_t> max_forks{
@@ -78,7 +83,9 @@ struct GenerationStep final : Step {
     Run expected;
     expected.generation = reference->generate(gemma4::model_inputs_of(*batch), *max_new_tokens,
                                               [&](std::int64_t step, const Tensor& row) { expected.keep(step, row); });
-    const auto actual = generate_along(expected, tokenizer);
+    const auto answer = gemma4::ask_runtime(context, tokens, [&] { return generate_along(expected, tokenizer); });
+    if (!answer) return;
+    const auto& actual = *answer;
 
     const auto& right = expected.generation;
     length.equal(Expected{right.tokens.size()}, Actual{actual.tokens.size()});
@@ -100,6 +107,7 @@ struct GenerationStep final : Step {
     std::size_t given = 0;  // tokens of the reference that the runtime was made to take
     while (true) {
       const auto actual = generate_after(right, given);
+      if (given == 0) publish(actual);
       const auto fork = fork_of(right, actual.generation.tokens);
       if (!fork) {
         tokens.expect(true, {});
@@ -115,6 +123,15 @@ struct GenerationStep final : Step {
       forks.expect(false, message + ": explained by rounding, as decode passed");
       given = *fork + 1;
     }
+  }
+
+  void publish(const Run& run) {
+    if (run.logits.empty()) return;
+    const auto& ids = run.generation.tokens;
+    generated_tokens = Tensor::copy_of(std::span<const std::int64_t>(ids), {1, std::ssize(ids)});
+    std::vector<at::Tensor> rows;
+    for (const auto& row : run.logits) rows.push_back(to_torch(row));
+    generated_logits = Tensor(at::cat(rows, 0));
   }
 
   /// Takes the first `given` tokens of `right`, then chooses itself.

@@ -34,6 +34,8 @@ class LogitsChecks {
   /// expected and actual: T [1, V]. `subject` may be empty. `judge_token` false: a differing arg max is no finding.
   Outcome compare(const lockstep::Tensor& expected, const lockstep::Tensor& actual, const std::string& subject,
                   bool judge_token = true);
+  /// The check of the logits themselves, which fails where the runtime has none.
+  [[nodiscard]] lockstep::Check& logits() noexcept { return logits_; }
 
  private:
   lockstep::Check logits_;

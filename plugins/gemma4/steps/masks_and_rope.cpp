@@ -1,7 +1,9 @@
 #include <lockstep/step.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/TensorOperators.h>
@@ -15,7 +17,9 @@
 
 #include "reference/reference.hpp"
 #include "runtime/runtime.hpp"
+#include "steps/ask_runtime.hpp"
 #include "steps/layer_types.hpp"
+#include "steps/tensor_rows.hpp"
 
 namespace {
 using namespace lockstep;
@@ -54,10 +58,16 @@ struct MasksAndRope final : Step {
 
   void run(StepContext& context) override {
     const auto& config = reference->checkpoint().config().text;
-    const auto actual = runtime->attention_masks(batch->attention_mask);
-    const auto expected = reference->attention_masks(batch->attention_mask);
-    const auto actual_rope = runtime->rope(batch->position_ids);
-    const auto expected_rope = reference->rope(batch->position_ids);
+    const auto answer = gemma4::ask_runtime(context, mask_shape, [&] {
+      return std::pair(runtime->attention_masks(batch->attention_mask), runtime->rope(batch->position_ids));
+    });
+    if (!answer) return;
+    const auto& [actual, actual_rope] = *answer;
+    // A recording knows the positions of its prompt only; the rule judges the others.
+    const auto slots = runtime->layout().max_seq;
+    const auto known = std::min(reference->known_positions().value_or(slots), slots);
+    const auto expected = reference->attention_masks(gemma4::narrow(batch->attention_mask, 1, 0, known));
+    const auto expected_rope = reference->rope(gemma4::narrow(batch->position_ids, 1, 0, known));
     for (const auto type : gemma4::layer_types(config)) {
       const auto name = gemma4::name_of(type);
       compare_masks(name, expected[type], actual[type],
@@ -78,7 +88,9 @@ struct MasksAndRope final : Step {
     if (!mask_shape.at(name).equal(Expected{sizes}, Actual{actual.sizes()})) return;
     const auto mask = to_torch(actual);
     const auto allowed = mask.eq(0);
-    mask_pattern.at(name).compare(Expected{to_torch(expected).eq(0)}, Actual{allowed});
+    const auto known = expected.size(-1);
+    mask_pattern.at(name).compare(Expected{to_torch(expected).eq(0)},
+                                  Actual{allowed.slice(2, 0, known).slice(3, 0, known)});
 
     const auto rule = allowed_pairs(slots, batch->valid_length, window).expand(sizes);
     const auto broken = first_pair(allowed.ne(rule));
@@ -93,7 +105,9 @@ struct MasksAndRope final : Step {
   }
 
   void compare_rope(const std::string& name, const Tensor& expected, const Tensor& actual) {
-    rope_tables.at(name).compare(Expected{expected}, Actual{actual});
+    const bool longer = actual.dim() == 3 && actual.size(1) == runtime->layout().max_seq;
+    rope_tables.at(name).compare(Expected{expected},
+                                 Actual{longer ? gemma4::narrow(actual, 1, 0, expected.size(1)) : actual});
   }
 };
 }  // namespace

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/logical_not.h>
@@ -16,6 +17,7 @@
 
 #include "reference/reference.hpp"
 #include "runtime/runtime.hpp"
+#include "steps/ask_runtime.hpp"
 #include "steps/cache_checks.hpp"
 #include "steps/logits_checks.hpp"
 #include "steps/model_inputs.hpp"
@@ -71,9 +73,13 @@ struct Prefill final : Step {
     const auto layers = reference->checkpoint().config().text.num_hidden_layers;
 
     LayerOutputs actual_layers;
-    const auto session = runtime->start();
-    const auto actual = session->prefill(*batch, *fused_embeds, *masks, *rope, collecting(actual_layers));
-    const auto actual_cache = session->snapshot();
+    const auto answer = gemma4::ask_runtime(context, logits_checks.logits(), [&] {
+      const auto session = runtime->start();
+      auto row = session->prefill(*batch, *fused_embeds, *masks, *rope, collecting(actual_layers));
+      return std::pair(std::move(row), session->snapshot());
+    });
+    if (!answer) return;
+    const auto& [actual, actual_cache] = *answer;
 
     LayerOutputs expected_layers;
     const auto right = reference->start();
