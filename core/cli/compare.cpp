@@ -1,6 +1,7 @@
 #include "check/compare.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <charconv>
 #include <lockstep/safetensors.hpp>

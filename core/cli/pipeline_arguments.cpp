@@ -1,6 +1,7 @@
 #include "cli/pipeline_arguments.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 
 #include <lockstep/diagnostic.hpp>

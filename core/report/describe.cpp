@@ -1,6 +1,7 @@
 #include "report/describe.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
 

@@ -1,6 +1,7 @@
 #include "report/file_comparison.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 
 #include "report/check_text.hpp"

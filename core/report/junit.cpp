@@ -1,6 +1,7 @@
 #include "report/junit.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <optional>
 

@@ -1,6 +1,7 @@
 #include "report/xml.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "report/text.hpp"
 

@@ -1,6 +1,7 @@
 #include "checkpoint/text_config.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
