@@ -21,7 +21,7 @@ std::vector<std::string> differences(const Fingerprint& recorded, const Fingerpr
 }
 
 std::string cpu_of_this_machine() {
-  const auto stripped = [](std::string text) {
+  const auto stripped = [](const std::string& text) {
     const auto first = text.find_first_not_of(" \t"), last = text.find_last_not_of(" \t");
     return first == std::string::npos ? std::string() : text.substr(first, last - first + 1);
   };
