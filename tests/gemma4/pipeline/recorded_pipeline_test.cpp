@@ -139,15 +139,16 @@ TEST_CASE("a damaged input fails build_static_inputs by name") {
 }
 
 TEST_CASE("a missing tensor fails its stage and is named") {
-  for (const auto& [id, tensor] : stages) {
+  for (const auto& stage : stages) {
+    const auto& id = stage.id;
     CAPTURE(id);
     const auto done = run_changed(id, [&](Tensors& tensors) {
-      tensors.erase(tensor);
+      tensors.erase(stage.tensor);
       tensors.emplace("something_else", lockstep::Tensor());
     });
     CHECK(done.result.code == 1);
     CHECK(done.status(id) == "fail");
-    CHECK_THAT(done.failures(id), contains_text("the dump has no " + id + "." + tensor));
+    CHECK_THAT(done.failures(id), contains_text("the dump has no " + id + "." + stage.tensor));
   }
 }
 
