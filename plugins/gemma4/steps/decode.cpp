@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,7 @@
 #include "steps/ask_runtime.hpp"
 #include "steps/cache_checks.hpp"
 #include "steps/decode_errors.hpp"
+#include "steps/layer_types.hpp"
 #include "steps/logits_checks.hpp"
 #include "steps/model_inputs.hpp"
 
@@ -31,6 +34,25 @@ Tensor one_token(std::int64_t id) { return Tensor::copy_of(std::span<const std::
 Tensor row_of(const Tensor& logits) {
   return {
       logits.owner(), logits.data(), logits.dtype(), {1, logits.size(2)}, {logits.strides()[1], logits.strides()[2]}};
+}
+
+/// What the runtime shows of one step.
+struct Inner {
+  gemma4::AttentionMasks masks;
+  gemma4::RopeTables rope;
+  std::optional<Tensor> logits_raw;
+};
+
+TensorVisitor collecting(Inner& inner) {
+  return [&inner](std::string_view name, const Tensor& tensor) {
+    if (name == "logits_raw") inner.logits_raw = tensor;
+    if (name == "mask.sliding") inner.masks.sliding = tensor;
+    if (name == "mask.full") inner.masks.full = tensor;
+    if (name == "rope.sliding.cos") inner.rope.sliding.cos = tensor;
+    if (name == "rope.sliding.sin") inner.rope.sliding.sin = tensor;
+    if (name == "rope.full.cos") inner.rope.full.cos = tensor;
+    if (name == "rope.full.sin") inner.rope.full.sin = tensor;
+  };
 }
 
 /// Compares single-token passes with a growing cache. Both sides get the reference's tokens: as long as the runtime
@@ -57,6 +79,9 @@ struct Decode final : Step {
   Check room{*this, "room", expect(), "slots of max_seq for every step"};
   gemma4::LogitsChecks logits_checks{*this};
   gemma4::CacheChecks cache_checks{*this};
+  Check step_mask{*this, "step_mask", expect(),
+                  "0 for the last valid slots within the window and for the token itself"};
+  Check step_rope{*this, "step_rope", close(), "reference's cos and sin of the token's position"};
 
   void run(StepContext& context) override {
     const auto free = runtime->layout().max_seq - 1 - kv_cache->length;
@@ -82,8 +107,10 @@ struct Decode final : Step {
                              gemma4::margin_text(choice, expected.dtype()));
       }
       const auto token = one_token(choice.first);
+      Inner inner;
+      const auto length = session->length();
       const auto answer = gemma4::ask_runtime(context, logits_checks.logits(), [&] {
-        auto row = session->decode(token);
+        auto row = session->decode(token, collecting(inner));
         return std::pair(std::move(row), session->snapshot());
       });
       if (!answer) return;
@@ -93,11 +120,13 @@ struct Decode final : Step {
       expected = row_of(right->decode(token));
       const auto subject = fmt::format("step {}", step);
       const auto outcome = logits_checks.compare(expected, actual, subject, *mode == "free_running");
+      compare_inner(inner, actual, length, subject);
       const bool cache = cache_checks.compare(right->snapshot(), cache_now, subject);
       errors.passed = errors.passed && outcome.within_bound && cache && (outcome.same_token || outcome.near_tie);
       errors.bound = std::min(errors.bound, outcome.bound);
       own_choice = outcome.actual.first;
     }
+    leave_out_what_was_not_shown();
     context.progress(count, count, "token");
     context.summary(fmt::format("{} steps{}{}", count, forks.empty() ? "" : ", ", forks));
     decode_errors = errors;
@@ -106,6 +135,58 @@ struct Decode final : Step {
     decode_logits = Tensor(at::cat(rows, 0));
     decode_cache = session->snapshot();
   }
+
+ private:
+  void compare_inner(const Inner& inner, const Tensor& actual, std::int64_t length, const std::string& subject) {
+    const auto& config = reference->checkpoint().config().text;
+    if (inner.logits_raw && config.final_logit_softcapping) {
+      softcap_shown_ = true;
+      logits_checks.compare_softcap(*inner.logits_raw, actual, *config.final_logit_softcapping, subject);
+    }
+    const auto expected = reference->rope(one_token(length));
+    for (const auto type : gemma4::layer_types(config)) {
+      const auto name = fmt::format("{} {}", subject, gemma4::name_of(type));
+      const auto window = type == gemma4::LayerType::sliding_attention ? config.sliding_window : 0;
+      if (inner.masks[type].numel() > 0) compare_mask(name, inner.masks[type], length, window);
+      const auto& rope = inner.rope[type];
+      if (rope.cos.numel() > 0) step_rope.at(name + " cos").compare(Expected{expected[type].cos}, Actual{rope.cos});
+      if (rope.sin.numel() > 0) step_rope.at(name + " sin").compare(Expected{expected[type].sin}, Actual{rope.sin});
+    }
+  }
+
+  /// The cache holds `length` positions before the token, which comes last among the keys.
+  void compare_mask(const std::string& name, const Tensor& mask, std::int64_t length, std::int64_t window) {
+    const auto slots = runtime->layout().max_seq;
+    const auto first = window == 0 ? 0 : std::max<std::int64_t>(0, length - window + 1);
+    const auto values = to_torch(mask).to(at::kDouble).contiguous();
+    if (values.numel() != slots) {
+      step_mask.at(name).expect(false, fmt::format("the mask is {}, expected {} slots", mask.to_string(), slots));
+      return;
+    }
+    const std::span<const double> row(values.const_data_ptr<double>(), static_cast<std::size_t>(slots));
+    std::int64_t slot = 0;
+    const auto right = [&](double value) {
+      const bool allowed = (slot >= first && slot < length) || slot == slots - 1;
+      ++slot;
+      return allowed ? value == 0 : value < 0;
+    };
+    const auto wrong = std::ranges::find_if_not(row, right);
+    step_mask.at(name).expect(
+        wrong == row.end(),
+        wrong == row.end() ? std::string()
+                           : fmt::format("slot {} has {}, expected 0 for slots {} to {} and {}, less for the others",
+                                         wrong - row.begin(), *wrong, first, length - 1, slots - 1));
+  }
+
+  /// A runtime that cannot look inside is judged by its logits and its cache.
+  void leave_out_what_was_not_shown() {
+    if (!softcap_shown_) logits_checks.leave_out_softcap();
+    for (auto* check : {&step_mask, &step_rope}) {
+      if (check->results().empty()) check->configure({.level = Level::off});
+    }
+  }
+
+  bool softcap_shown_ = false;
 };
 }  // namespace
 

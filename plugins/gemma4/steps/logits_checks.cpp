@@ -5,6 +5,8 @@
 #include <limits>
 #include <string_view>
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/tanh.h>
 #include <ATen/ops/topk.h>
 #include <fmt/format.h>
 
@@ -56,6 +58,7 @@ std::string margin_text(const TopTwo& top, DType dtype) {
 
 LogitsChecks::LogitsChecks(Step& step)
     : logits_(step, "logits", norm_wise(), "reference's logits"),
+      softcap_(step, "softcap", bits(), "cap * tanh(x / cap) of the runtime's own raw logits, three roundings"),
       same_token_(step, "same_token", expect(), "reference's arg max, unless its margin is smaller than the error"),
       near_tie_(step, "near_tie", expect(), "no arg max differs where the margin is smaller than the error",
                 Level::inform),
@@ -94,5 +97,12 @@ LogitsChecks::Outcome LogitsChecks::compare(const Tensor& expected, const Tensor
   with_subject(near_tie_, subject, [&](auto& entry) { return entry.expect(!outcome.near_tie, message); });
   return outcome;
 }
+
+void LogitsChecks::compare_softcap(const Tensor& raw, const Tensor& actual, double cap, const std::string& subject) {
+  const auto expected = at::tanh(to_torch(raw) / cap) * cap;
+  with_subject(softcap_, subject, [&](auto& entry) { return entry.compare(Expected{expected}, Actual{actual}); });
+}
+
+void LogitsChecks::leave_out_softcap() { softcap_.configure({.level = Level::off}); }
 
 }  // namespace gemma4

@@ -34,11 +34,18 @@ class LogitsChecks {
   /// expected and actual: T [1, V]. `subject` may be empty. `judge_token` false: a differing arg max is no finding.
   Outcome compare(const lockstep::Tensor& expected, const lockstep::Tensor& actual, const std::string& subject,
                   bool judge_token = true);
+  /// The softcap alone: `raw` logits as the runtime shows them, `actual` what it made of them; transformers' division,
+  /// tanh and product round to T one by one.
+  void compare_softcap(const lockstep::Tensor& raw, const lockstep::Tensor& actual, double cap,
+                       const std::string& subject);
+  /// The runtime shows no raw logits, or the model has no softcap.
+  void leave_out_softcap();
   /// The check of the logits themselves, which fails where the runtime has none.
   [[nodiscard]] lockstep::Check& logits() noexcept { return logits_; }
 
  private:
   lockstep::Check logits_;
+  lockstep::Check softcap_;
   lockstep::Check same_token_;
   lockstep::Check near_tie_;
   lockstep::Check peir_;

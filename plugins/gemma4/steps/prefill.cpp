@@ -26,13 +26,17 @@
 namespace {
 using namespace lockstep;
 
-using LayerOutputs = std::map<std::int64_t, Tensor>;
+/// What a side shows of itself.
+struct Inner {
+  std::map<std::int64_t, Tensor> layers;  ///< "L<i>.out"
+  std::optional<Tensor> logits_raw;
+};
 
-/// Keeps the tensors that are named "L<i>.out".
-TensorVisitor collecting(LayerOutputs& outputs) {
-  return [&outputs](std::string_view name, const Tensor& tensor) {
+TensorVisitor collecting(Inner& inner) {
+  return [&inner](std::string_view name, const Tensor& tensor) {
+    if (name == "logits_raw") inner.logits_raw = tensor;
     if (!name.starts_with('L') || !name.ends_with(".out")) return;
-    outputs.emplace(std::stoll(std::string(name.substr(1, name.find('.') - 1))), tensor);
+    inner.layers.emplace(std::stoll(std::string(name.substr(1, name.find('.') - 1))), tensor);
   };
 }
 
@@ -59,6 +63,8 @@ struct Prefill final : Step {
 
   Check fits{*this, "fits", expect(), "the prompt leaves one slot of max_seq for the next token"};
   gemma4::LogitsChecks logits_checks{*this};
+  Check first_layer{*this, "first_layer", sqnr(60), "reference's output of layer 0, whose input has the same bits",
+                    Level::inform};
   Check layer_output{*this, "layer_output", norm_wise(), "reference's output of the layer, positions of the prompt"};
   gemma4::CacheChecks cache_checks{*this};
 
@@ -70,29 +76,35 @@ struct Prefill final : Step {
                                                  length, slots - 1))) {
       return;
     }
-    const auto layers = reference->checkpoint().config().text.num_hidden_layers;
+    const auto& config = reference->checkpoint().config().text;
+    const auto layers = config.num_hidden_layers;
 
-    LayerOutputs actual_layers;
+    Inner actual_inner;
     const auto answer = gemma4::ask_runtime(context, logits_checks.logits(), [&] {
       const auto session = runtime->start();
-      auto row = session->prefill(*batch, *fused_embeds, *masks, *rope, collecting(actual_layers));
+      auto row = session->prefill(*batch, *fused_embeds, *masks, *rope, collecting(actual_inner));
       return std::pair(std::move(row), session->snapshot());
     });
     if (!answer) return;
     const auto& [actual, actual_cache] = *answer;
 
-    LayerOutputs expected_layers;
+    Inner expected_inner;
     const auto right = reference->start();
-    const auto all = right->prefill(gemma4::model_inputs_of(*batch), 0, collecting(expected_layers));
+    const auto all = right->prefill(gemma4::model_inputs_of(*batch), 0, collecting(expected_inner));
     const auto last = gemma4::narrow(all, 1, all.size(1) - 1, 1);
     const Tensor expected(last.owner(), last.data(), last.dtype(), {1, last.size(2)},
                           {last.strides()[0], last.strides()[2]});
 
-    const auto place = compare_layers(expected_layers, actual_layers, layers);
+    const auto place = compare_layers(expected_inner.layers, actual_inner.layers, layers);
     const auto outcome = logits_checks.compare(expected, actual, {});
+    if (actual_inner.logits_raw && config.final_logit_softcapping) {
+      logits_checks.compare_softcap(*actual_inner.logits_raw, actual, *config.final_logit_softcapping, {});
+    } else {
+      logits_checks.leave_out_softcap();
+    }
     cache_checks.compare(right->snapshot(), actual_cache);
 
-    context.record("layers_not_shown", layers - static_cast<std::int64_t>(actual_layers.size()));
+    context.record("layers_not_shown", layers - static_cast<std::int64_t>(actual_inner.layers.size()));
     context.summary(place.empty() ? fmt::format("{} tokens, next {}", length,
                                                 gemma4::margin_text(outcome.expected, expected.dtype()))
                                   : "first past its bound: " + place);
@@ -102,15 +114,18 @@ struct Prefill final : Step {
 
  private:
   /// The first layer and position past the bound as text; empty if there is none.
-  std::string compare_layers(const LayerOutputs& expected, const LayerOutputs& actual, std::int64_t layers) {
+  std::string compare_layers(const std::map<std::int64_t, Tensor>& expected,
+                             const std::map<std::int64_t, Tensor>& actual, std::int64_t layers) {
     std::string first;
     // A runtime that shows no layer at all is judged by its logits and its cache.
     if (actual.empty()) layer_output.configure({.level = Level::off});
+    if (!actual.contains(0)) first_layer.configure({.level = Level::off});
     for (std::int64_t layer = 0; layer < layers && !actual.empty(); ++layer) {
       const auto right = expected.at(layer);
       const auto found = actual.find(layer);
       if (found == actual.end()) continue;
       const auto positions = gemma4::narrow(found->second, 1, 0, right.size(1));
+      if (layer == 0) first_layer.compare(Expected{right}, Actual{positions});
       auto entry = layer_output.at("layer", layer);
       if (entry.compare(Expected{right}, Actual{positions}) || !first.empty()) continue;
       first = fmt::format("layer {}", layer);
