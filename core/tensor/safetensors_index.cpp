@@ -37,6 +37,8 @@ std::map<std::string, std::string> read_weight_map(std::string_view text, const 
     document = json::parse(text, watch);
   } catch (const json::parse_error& error) {
     fail(fmt::format("the index is not valid JSON at byte {}", error.byte));
+  } catch (const json::out_of_range&) {
+    fail("the index holds a number that is too large");
   }
   if (twice) fail(fmt::format("the key {} appears twice in one object", in_quotes(*twice)));
   if (!document.is_object() || !document.contains("weight_map") || !document["weight_map"].is_object())

@@ -94,6 +94,7 @@ TEST_CASE("a malformed index is refused") {
   const std::string shape = R"(expected an object with an object "weight_map" of tensor names and their files)";
   CHECK(shards.complaint("{") == "the index is not valid JSON at byte 2");
   CHECK(shards.complaint("") == "the index is not valid JSON at byte 1");
+  CHECK(shards.complaint(R"({"total_size":1e999})") == "the index holds a number that is too large");
   CHECK(shards.complaint("[]") == shape);
   CHECK(shards.complaint("{}") == shape);
   CHECK(shards.with_map("[]") == shape);
