@@ -121,7 +121,7 @@ struct Prefill final : Step {
     if (actual.empty()) layer_output.configure({.level = Level::off});
     if (!actual.contains(0)) first_layer.configure({.level = Level::off});
     for (std::int64_t layer = 0; layer < layers && !actual.empty(); ++layer) {
-      const auto right = expected.at(layer);
+      const auto& right = expected.at(layer);
       const auto found = actual.find(layer);
       if (found == actual.end()) continue;
       const auto positions = gemma4::narrow(found->second, 1, 0, right.size(1));
