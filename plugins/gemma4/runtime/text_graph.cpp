@@ -55,7 +55,8 @@ Tensor TextGraph::decoder_layer(std::size_t index, const Tensor& hidden, const T
   if (layer.produces_kv()) attended[index] = pass.attended(index, new_keys_and_values(index, normed, pass, taps));
   auto x =
       hidden + normalized(attention(index, normed, pass, attended[layer.kv_source]), layer.post_attention_layernorm);
-  x = x + normalized(mlp(layer, normalized(x, layer.pre_feedforward_layernorm)), layer.post_feedforward_layernorm);
+  x = x +
+      normalized(mlp(index, normalized(x, layer.pre_feedforward_layernorm), taps), layer.post_feedforward_layernorm);
   const auto gate = gelu(at::linear(x, layer.per_layer_input_gate)) *
                     pass.per_layer_inputs.select(1, static_cast<std::int64_t>(index));
   const auto branch = normalized(at::linear(gate, layer.per_layer_projection), layer.post_per_layer_input_norm);
@@ -108,8 +109,15 @@ Tensor TextGraph::attention(std::size_t index, const Tensor& normed, const TextP
   return at::linear(context.reshape({rows, heads * width}), layer.o_proj);
 }
 
-Tensor TextGraph::mlp(const TextLayerWeights& layer, const Tensor& normed) const {
-  return at::linear(gelu(at::linear(normed, layer.gate_proj)) * at::linear(normed, layer.up_proj), layer.down_proj);
+Tensor TextGraph::mlp(std::size_t index, const Tensor& normed, const lockstep::TensorVisitor& taps) const {
+  const auto& layer = weights_.layers[index];
+  const auto gate = at::linear(normed, layer.gate_proj);
+  const auto activated = gelu(gate);
+  if (taps) {
+    taps(fmt::format("L{}.gate", index), lockstep::Tensor(gate.unsqueeze(0)));
+    taps(fmt::format("L{}.act", index), lockstep::Tensor(activated.unsqueeze(0)));
+  }
+  return at::linear(activated * at::linear(normed, layer.up_proj), layer.down_proj);
 }
 
 Tensor TextGraph::lm_head(const Tensor& row) const {

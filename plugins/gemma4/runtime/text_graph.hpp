@@ -64,7 +64,7 @@ class LOCKSTEP_API TextGraph {
                                              const lockstep::TensorVisitor& taps) const;
   [[nodiscard]] at::Tensor attention(std::size_t index, const at::Tensor& normed, const TextPass& pass,
                                      const KeyValue& attended) const;
-  [[nodiscard]] at::Tensor mlp(const TextLayerWeights& layer, const at::Tensor& normed) const;
+  [[nodiscard]] at::Tensor mlp(std::size_t index, const at::Tensor& normed, const lockstep::TensorVisitor& taps) const;
   [[nodiscard]] at::Tensor normalized(const at::Tensor& x, const at::Tensor& weight = {}) const;
   [[nodiscard]] at::Tensor rotated(const at::Tensor& x, const Rotation& turn) const;
   [[nodiscard]] at::Tensor gelu(const at::Tensor& x) const;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/gelu.h>
 #include <ATen/ops/logical_not.h>
 #include <ATen/ops/nonzero.h>
 #include <fmt/format.h>
@@ -32,11 +33,13 @@ struct Inner {
   std::optional<Tensor> logits_raw;
 };
 
+/// 3 of "L3.out"
+std::int64_t layer_of(std::string_view name) { return std::stoll(std::string(name.substr(1, name.find('.') - 1))); }
+
 TensorVisitor collecting(Inner& inner) {
   return [&inner](std::string_view name, const Tensor& tensor) {
     if (name == "logits_raw") inner.logits_raw = tensor;
-    if (!name.starts_with('L') || !name.ends_with(".out")) return;
-    inner.layers.emplace(std::stoll(std::string(name.substr(1, name.find('.') - 1))), tensor);
+    if (name.starts_with('L') && name.ends_with(".out")) inner.layers.emplace(layer_of(name), tensor);
   };
 }
 
@@ -63,8 +66,7 @@ struct Prefill final : Step {
 
   Check fits{*this, "fits", expect(), "the prompt leaves one slot of max_seq for the next token"};
   gemma4::LogitsChecks logits_checks{*this};
-  Check first_layer{*this, "first_layer", sqnr(60), "reference's output of layer 0, whose input has the same bits",
-                    Level::inform};
+  Check activation{*this, "activation", close(), "GELU (tanh) of the runtime's own gate projection, layer by layer"};
   Check layer_output{*this, "layer_output", norm_wise(), "reference's output of the layer, positions of the prompt"};
   gemma4::CacheChecks cache_checks{*this};
 
@@ -82,7 +84,7 @@ struct Prefill final : Step {
     Inner actual_inner;
     const auto answer = gemma4::ask_runtime(context, logits_checks.logits(), [&] {
       const auto session = runtime->start();
-      auto row = session->prefill(*batch, *fused_embeds, *masks, *rope, collecting(actual_inner));
+      auto row = session->prefill(*batch, *fused_embeds, *masks, *rope, looking_into(actual_inner));
       return std::pair(std::move(row), session->snapshot());
     });
     if (!answer) return;
@@ -95,6 +97,7 @@ struct Prefill final : Step {
     const Tensor expected(last.owner(), last.data(), last.dtype(), {1, last.size(2)},
                           {last.strides()[0], last.strides()[2]});
 
+    if (activation.results().empty()) activation.configure({.level = Level::off});
     const auto place = compare_layers(expected_inner.layers, actual_inner.layers, layers);
     const auto outcome = logits_checks.compare(expected, actual, {});
     if (actual_inner.logits_raw && config.final_logit_softcapping) {
@@ -113,19 +116,30 @@ struct Prefill final : Step {
   }
 
  private:
+  /// Keeps what is compared later. Gates and activations of all layers would be large: they are compared at once.
+  TensorVisitor looking_into(Inner& inner) {
+    return [this, keep = collecting(inner), gate = std::optional<Tensor>()](std::string_view name,
+                                                                            const Tensor& tensor) mutable {
+      keep(name, tensor);
+      if (name.ends_with(".gate")) gate = tensor;
+      if (!name.ends_with(".act") || !gate) return;
+      const auto rows = [&](const Tensor& all) { return gemma4::narrow(all, 1, 0, batch->valid_length); };
+      const Tensor expected(at::gelu(to_torch(*std::exchange(gate, std::nullopt)), "tanh"));
+      activation.at("layer", layer_of(name)).compare(Expected{rows(expected)}, Actual{rows(tensor)});
+    };
+  }
+
   /// The first layer and position past the bound as text; empty if there is none.
   std::string compare_layers(const std::map<std::int64_t, Tensor>& expected,
                              const std::map<std::int64_t, Tensor>& actual, std::int64_t layers) {
     std::string first;
     // A runtime that shows no layer at all is judged by its logits and its cache.
     if (actual.empty()) layer_output.configure({.level = Level::off});
-    if (!actual.contains(0)) first_layer.configure({.level = Level::off});
     for (std::int64_t layer = 0; layer < layers && !actual.empty(); ++layer) {
       const auto& right = expected.at(layer);
       const auto found = actual.find(layer);
       if (found == actual.end()) continue;
       const auto positions = gemma4::narrow(found->second, 1, 0, right.size(1));
-      if (layer == 0) first_layer.compare(Expected{right}, Actual{positions});
       auto entry = layer_output.at("layer", layer);
       if (entry.compare(Expected{right}, Actual{positions}) || !first.empty()) continue;
       first = fmt::format("layer {}", layer);
