@@ -116,6 +116,11 @@ class LOCKSTEP_API Runtime {
   /// A session that decodes from where `snapshot` was taken. Only its first `length` slots are read. Throws unless it
   /// has the layers, shapes and dtype of RuntimeSession::snapshot().
   [[nodiscard]] virtual std::unique_ptr<RuntimeSession> resume(const KvCache& snapshot) const = 0;
+
+  /// The same runtime with another number of slots. Null: this one cannot be made again, as its shapes are compiled in.
+  [[nodiscard]] virtual std::shared_ptr<const Runtime> with_max_seq([[maybe_unused]] std::int64_t max_seq) const {
+    return nullptr;
+  }
 };
 
 }  // namespace gemma4

@@ -127,6 +127,12 @@ class StaticRuntime final : public Runtime {
     return make_text_session(shared_text(), &snapshot);
   }
 
+  std::shared_ptr<const Runtime> with_max_seq(std::int64_t max_seq) const override {
+    return make_static_runtime(
+        checkpoint_,
+        {.profile = profile_, .max_seq = max_seq, .dtype = dtype_, .mask_fill = mask_fill_, .fault = fault_});
+  }
+
  private:
   struct Vision {
     VisionWeights weights;

@@ -22,9 +22,11 @@ inline std::shared_ptr<const Checkpoint> shapes_checkpoint() {
 inline std::shared_ptr<const Reference> native_reference(lockstep::DType dtype) {
   return make_native_reference(shapes_checkpoint(), dtype);
 }
-inline std::shared_ptr<const Runtime> native_runtime(lockstep::DType dtype, std::int64_t max_seq = 160) {
-  return make_static_runtime(shapes_checkpoint(),
-                             {.profile = find_profile("shapes_24x24_64"), .max_seq = max_seq, .dtype = dtype});
+inline std::shared_ptr<const Runtime> native_runtime(lockstep::DType dtype, std::int64_t max_seq = 160,
+                                                     Fault fault = Fault::none) {
+  return make_static_runtime(
+      shapes_checkpoint(),
+      {.profile = find_profile("shapes_24x24_64"), .max_seq = max_seq, .dtype = dtype, .fault = fault});
 }
 
 /// The native runtime with a fault in what it returns.
@@ -41,6 +43,7 @@ class FaultyRuntime final : public Runtime {
   /// Takes the place of the whole fixed-shape vision.
   std::function<lockstep::Tensor(const lockstep::Tensor& pixels, const lockstep::TensorVisitor& taps)> other_vision;
   bool has_eager_view = true;
+  bool has_other_max_seq = true;
 
   const StaticLayout& layout() const override { return good_->layout(); }
   const VisionProfile& profile() const override { return good_->profile(); }
@@ -79,7 +82,16 @@ class FaultyRuntime final : public Runtime {
   }
   std::unique_ptr<RuntimeSession> start() const override { return std::make_unique<Session>(good_->start(), *this); }
   std::unique_ptr<RuntimeSession> resume(const KvCache& snapshot) const override {
-    return std::make_unique<Session>(good_->resume(snapshot), *this);
+    auto damaged = snapshot;
+    damage_resumed(damaged);
+    return std::make_unique<Session>(good_->resume(damaged), *this);
+  }
+  /// With the same faults.
+  std::shared_ptr<const Runtime> with_max_seq(std::int64_t max_seq) const override {
+    if (!has_other_max_seq) return nullptr;
+    auto other = std::make_shared<FaultyRuntime>(*this);
+    other->good_ = good_->with_max_seq(max_seq);
+    return other;
   }
 
   std::function<void(AttentionMasks&)> damage_masks = [](AttentionMasks&) {};
@@ -91,6 +103,8 @@ class FaultyRuntime final : public Runtime {
   std::function<lockstep::Tensor(std::int64_t length, const lockstep::Tensor&)> damage_decode =
       [](std::int64_t, const lockstep::Tensor& t) { return t; };
   std::function<void(KvCache&)> damage_cache = [](KvCache&) {};
+  /// The snapshot that decode goes on from; it may share its tensors.
+  std::function<void(KvCache&)> damage_resumed = [](KvCache&) {};
   std::function<void(Generation&)> damage_generation = [](Generation&) {};
 
  private:
