@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "cli/exit_guard.hpp"
 #include "cli/pipeline_arguments.hpp"
 #include "cli/terminal_io.hpp"
 #include "cli/verbs.hpp"
@@ -128,6 +129,7 @@ std::FILE* live_stream(std::FILE* report, Detail detail) {
 }  // namespace
 
 int run(const Arguments& arguments) {
+  ExitGuard exit_guard;
   auto targets = targets_of(arguments);
   auto loader = loader_of(arguments);
   auto result = make_plan(request_of(arguments), loader);
@@ -146,7 +148,7 @@ int run(const Arguments& arguments) {
   const TerminalStyle style{use_colour(arguments, report), detail_of(arguments)};
   LiveReport live(report, live_stream(report, style.detail), style);
   std::optional<IncrementalRecord> incremental;
-  std::vector<RunObserver*> observers{&live};
+  std::vector<RunObserver*> observers{&exit_guard, &live};
   if (targets.json) observers.push_back(&incremental.emplace(*targets.json));
 
   auto record = execute(result.plan, options, observers);

@@ -98,6 +98,7 @@ void Execution::prepare_record() {
   record_.pipeline_file = plan_.file;
   record_.pipeline_sha256 = plan_.sha256;
   record_.overrides = plan_.overrides;
+  record_.exit_code = crashed_exit_code;  // what stays on disk if a step takes the process with it
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const auto& step = plan_.steps[i];
     StepRecord record{.id = step.id, .uses = step.uses, .scored = roles_[i] == Role::scored};

@@ -48,7 +48,7 @@ void conclude(RunRecord& record, const RunFacts& facts) {
     record.exit_code = 6;
   } else if (crashes) {
     record.verdict = RunVerdict::crashed;
-    record.exit_code = 5;
+    record.exit_code = crashed_exit_code;
   } else if (errors || facts.report_failed) {
     record.verdict = RunVerdict::error;
     record.exit_code = 4;

@@ -1,4 +1,8 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <thread>
 
@@ -9,7 +13,8 @@ using namespace lockstep;
 
 /// Ends in the way that its parameter says.
 struct Moody final : Step {
-  Param<std::string> how{*this, "how", "how it ends", {.choices = {"throws", "skips", "idles", "waits", "sleeps"}}};
+  Param<std::string> how{
+      *this, "how", "how it ends", {.choices = {"throws", "skips", "idles", "waits", "sleeps", "exits", "forks"}}};
   Param<std::string> marker{*this, "marker", "a file that it creates while it waits", {.default_value = ""}};
   Out<Tensor> nothing{*this, "nothing", "never set", optional};
   Check forgotten{*this, "forgotten", bits(), "nothing"};
@@ -18,6 +23,14 @@ struct Moody final : Step {
     if (*how == "throws")
       throw Error{"config.json: hidden_size is 0,\nexpected a positive integer", "correct the \x1b[31mcheckpoint"};
     if (*how == "skips") context.skip("no picture in the prompt");
+    if (*how == "exits") std::exit(0);
+    if (*how == "forks") {
+      const auto child = fork();
+      if (child == 0) std::exit(0);
+      int status = -1;
+      waitpid(child, &status, 0);
+      if (status != 0) throw Error{"the child did not exit with 0"};
+    }
     if (*how == "waits" || *how == "sleeps") std::ofstream(*marker) << "here";
     while (*how == "waits") {
       context.progress(3, 35, "layers");

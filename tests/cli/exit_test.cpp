@@ -1,0 +1,39 @@
+// A step that ends the process: no exit code that it chooses may look like a verdict.
+
+#include <nlohmann/json.hpp>
+
+#include "cli.hpp"
+
+namespace {
+
+struct Run {
+  cli::Scratch scratch;
+  std::string record_file = scratch.file("record.json");
+  process::Result result;
+  nlohmann::json record;
+
+  explicit Run(const std::string& how)
+      : result(cli::lockstep(
+            {"run", "pipelines/wait.toml", "--set", "how=" + how, "--set", "marker=", "--json", record_file})),
+        record(nlohmann::json::parse(cli::content(record_file))) {}
+};
+
+}  // namespace
+
+TEST_CASE("a step that calls exit(0) ends the run with exit code 5, a line that names it and an unfinished record") {
+  const Run run("exits");
+  CHECK(run.result.code == 5);
+  CHECK(run.result.err == "error: step 'wait' ended the process by calling exit\n");
+  CHECK(run.result.out.find("pass   before") != std::string::npos);
+  CHECK(run.record.at("verdict") == "incomplete");
+  CHECK(run.record.at("exit_code") == 5);
+  CHECK(run.record.at("steps").at(0).at("status") == "pass");
+  CHECK(run.record.at("steps").at(1).at("status").is_null());
+}
+
+TEST_CASE("a child process of a step may call exit") {
+  const Run run("forks");
+  CHECK(run.result.err.empty());
+  CHECK(run.record.at("steps").at(1).at("reason").is_null());  // the child's exit code was 0
+  CHECK(run.record.at("verdict") != "incomplete");
+}
