@@ -22,14 +22,35 @@ Tensor row_of(const Tensor& rows, std::int64_t index) {
   return {rows.owner(), rows.data() + offset, rows.dtype(), {1, rows.size(1)}, rows.strides()};
 }
 
+bool same_bits(const Tensor& a, const Tensor& b) {
+  if (a.dtype() != b.dtype() || a.sizes() != b.sizes()) return false;
+  const auto bytes = static_cast<std::size_t>(a.numel()) * lockstep::element_size(a.dtype());
+  const auto left = a.contiguous(), right = b.contiguous();
+  return std::equal(left.data(), left.data() + bytes, right.data());
+}
+
 class DumpedSession final : public RuntimeSession {
  public:
-  DumpedSession(std::shared_ptr<const DumpedStages> stages, DumpedModel model, std::int64_t length)
-      : stages_(std::move(stages)), model_(std::move(model)), prompt_(length) {}
+  DumpedSession(std::shared_ptr<const DumpedStages> stages, DumpedModel model, const KvCache* snapshot)
+      : stages_(std::move(stages)), model_(std::move(model)) {
+    if (!snapshot) return;
+    visit_tensors(*snapshot, [this](std::string_view name, const Tensor& given) {
+      require_own("decode", fmt::format("prefill.kv_cache.{}", name), given);
+    });
+    prompt_ = snapshot->length;
+  }
 
-  Tensor prefill(const StaticBatch& batch, const Tensor&, const AttentionMasks&, const RopeTables&,
-                 const lockstep::TensorVisitor& taps) override {
+  Tensor prefill(const StaticBatch& batch, const Tensor& fused_embeds, const AttentionMasks& masks,
+                 const RopeTables& rope, const lockstep::TensorVisitor& taps) override {
     if (prompt_ > 0) throw Error{"prefill was called after the prompt", "start a session for each prompt"};
+    require_own("prefill", "mm_fusion.fused_embeds", fused_embeds);
+    const auto require_table = [this](std::string_view port) {
+      return [this, port](std::string_view name, const Tensor& given) {
+        require_own("prefill", fmt::format("masks_and_rope.{}.{}", port, name), given);
+      };
+    };
+    visit_tensors(masks, require_table("masks"));
+    visit_tensors(rope, require_table("rope"));
     auto logits = stages_->at("prefill", "logits");
     stages_->dump().show("prefill", taps);
     prompt_ = batch.valid_length;
@@ -93,6 +114,12 @@ class DumpedSession final : public RuntimeSession {
   }
 
  private:
+  /// A dump has the answer to its own inputs only, as far as it knows them.
+  void require_own(std::string_view stage, std::string_view name, const Tensor& given) const {
+    if (const auto own = stages_->dump().find(name); own && !same_bits(*own, given)) {
+      stages_->refuse(stage, fmt::format("the dump was computed from its own {}, asked for others", name));
+    }
+  }
   void require_prompt(std::string_view call) const {
     if (prompt_ == 0) throw Error{fmt::format("{} was called before prefill", call), "call prefill first"};
   }
@@ -119,15 +146,15 @@ class DumpedSession final : public RuntimeSession {
 
   std::shared_ptr<const DumpedStages> stages_;
   DumpedModel model_;
-  std::int64_t prompt_;    // its tokens; 0: not seen yet
-  std::int64_t step_ = 0;  // tokens decoded
+  std::int64_t prompt_ = 0;  // its tokens; 0: not seen yet
+  std::int64_t step_ = 0;    // tokens decoded
 };
 
 }  // namespace
 
 std::unique_ptr<RuntimeSession> make_dumped_session(std::shared_ptr<const DumpedStages> stages, DumpedModel model,
-                                                    std::int64_t length) {
-  return std::make_unique<DumpedSession>(std::move(stages), std::move(model), length);
+                                                    const KvCache* snapshot) {
+  return std::make_unique<DumpedSession>(std::move(stages), std::move(model), snapshot);
 }
 
 }  // namespace gemma4

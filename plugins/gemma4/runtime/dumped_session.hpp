@@ -15,12 +15,13 @@ struct DumpedModel {
   std::vector<std::int64_t> eos_token_ids;
 };
 
-/// One prompt and the tokens after it, as they were dumped (RecordedRuntime lists the names). `length` 0: before the
-/// prompt; else the session goes on behind it.
+/// One prompt and the tokens after it, as they were dumped (RecordedRuntime lists the names). Without a
+/// snapshot the session is before the prompt; with one, which must be the dump's own, behind it.
 ///
 /// decode answers for the dumped tokens only, in their order. A static cache keeps position p in slot p, so the last
-/// dumped cache is that after every step. Throws NotServed for what the dump does not have.
+/// dumped cache is that after every step. Throws NotServed for what the dump does not have, and
+/// for inputs (embeddings, masks, rope, cache) other than those that it was computed from, as far as it has them.
 [[nodiscard]] std::unique_ptr<RuntimeSession> make_dumped_session(std::shared_ptr<const DumpedStages> stages,
-                                                                  DumpedModel model, std::int64_t length);
+                                                                  DumpedModel model, const KvCache* snapshot);
 
 }  // namespace gemma4

@@ -78,9 +78,9 @@ class RecordedRuntime final : public Runtime {
     return tables;
   }
 
-  std::unique_ptr<RuntimeSession> start() const override { return make_dumped_session(stages_, model_, 0); }
+  std::unique_ptr<RuntimeSession> start() const override { return make_dumped_session(stages_, model_, nullptr); }
   std::unique_ptr<RuntimeSession> resume(const KvCache& snapshot) const override {
-    return make_dumped_session(stages_, model_, snapshot.length);
+    return make_dumped_session(stages_, model_, &snapshot);
   }
 
  private:

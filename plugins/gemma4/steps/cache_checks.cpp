@@ -19,6 +19,23 @@ std::string joined(const std::string& subject, std::int64_t layer) {
 
 }  // namespace
 
+KeptPositions kept_positions(const KvCache::Layer& expected, const KvCache& actual) {
+  const auto found = std::ranges::find(actual.layers, expected.index, &KvCache::Layer::index);
+  if (found == actual.layers.end()) return {.key = {}, .value = {}, .missing = "the runtime's cache has no such layer"};
+  const auto kept = expected.key.size(slot_axis);
+  const auto slots = found->key.size(slot_axis);
+  if (actual.length > slots || kept > actual.length) {
+    return {.key = {},
+            .value = {},
+            .missing =
+                fmt::format("the runtime's cache has {} slots, expected room for {} positions", slots, actual.length)};
+  }
+  const auto first = actual.length - kept;
+  return {.key = narrow(found->key, slot_axis, first, kept),
+          .value = narrow(found->value, slot_axis, first, kept),
+          .missing = {}};
+}
+
 CacheChecks::CacheChecks(Step& step)
     : length_(step, "cache_length", equal(), "positions that the reference has seen"),
       keys_(step, "cache_keys", norm_wise(), "reference's cache, position by position"),
@@ -33,21 +50,10 @@ bool CacheChecks::compare(const KvCache& expected, const KvCache& actual, const 
 }
 
 bool CacheChecks::compare_layer(const KvCache::Layer& expected, const KvCache& actual, const std::string& subject) {
-  const auto found = std::ranges::find(actual.layers, expected.index, &KvCache::Layer::index);
-  if (found == actual.layers.end()) {
-    return keys_.at(subject).expect(false, "the runtime's cache has no such layer");
-  }
-  const auto kept = expected.key.size(slot_axis);
-  const auto slots = found->key.size(slot_axis);
-  if (actual.length > slots || kept > actual.length) {
-    return keys_.at(subject).expect(
-        false, fmt::format("the runtime's cache has {} slots, expected room for {} positions", slots, actual.length));
-  }
-  const auto first = actual.length - kept;
-  const bool keys =
-      keys_.at(subject).compare(Expected{expected.key}, Actual{narrow(found->key, slot_axis, first, kept)});
-  const bool values =
-      values_.at(subject).compare(Expected{expected.value}, Actual{narrow(found->value, slot_axis, first, kept)});
+  const auto kept = kept_positions(expected, actual);
+  if (!kept.missing.empty()) return keys_.at(subject).expect(false, kept.missing);
+  const bool keys = keys_.at(subject).compare(Expected{expected.key}, Actual{kept.key});
+  const bool values = values_.at(subject).compare(Expected{expected.value}, Actual{kept.value});
   return keys && values;
 }
 

@@ -8,6 +8,15 @@
 
 namespace gemma4 {
 
+/// What a cache holds in the slots of the positions that another keeps.
+struct KeptPositions {
+  lockstep::Tensor key;
+  lockstep::Tensor value;
+  std::string missing;  ///< why there is nothing; empty if there is
+};
+/// `expected` keeps the last positions; `actual` holds position p in slot p.
+[[nodiscard]] KeptPositions kept_positions(const KvCache::Layer& expected, const KvCache& actual);
+
 /// The checks of a step that compares a runtime's cache with the reference's. Members of the step declare themselves.
 class CacheChecks {
  public:

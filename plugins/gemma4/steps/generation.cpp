@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/cat.h>
 #include <fmt/format.h>
 
@@ -19,40 +18,14 @@
 #include "runtime/runtime.hpp"
 #include "steps/ask_runtime.hpp"
 #include "steps/decode_errors.hpp"
-#include "steps/logits_checks.hpp"
+#include "steps/generation_run.hpp"
 #include "steps/model_inputs.hpp"
+#include "steps/own_error.hpp"
+#include "steps/reference_feed.hpp"
 
 namespace {
 using namespace lockstep;
-
-using Tokens = std::vector<std::int64_t>;
-
-/// A greedy generation with the logits that chose each token.
-struct Run {
-  gemma4::Generation generation;
-  std::vector<Tensor> logits;
-
-  void keep(std::int64_t, const Tensor& row) { logits.push_back(row); }
-};
-
-/// Where two lists part; none if they are equal.
-std::optional<std::size_t> fork_of(const Tokens& expected, const Tokens& actual) {
-  const auto [e, a] = std::ranges::mismatch(expected, actual);
-  if (e == expected.end() && a == actual.end()) return std::nullopt;
-  return static_cast<std::size_t>(e - expected.begin());
-}
-
-/// What both sides say at a fork where both chose a token from logits of the same context.
-struct Fork {
-  double margin = 0;  ///< by which the reference prefers its own token to the runtime's
-  double error = 0;   ///< max |a - e| of the logits
-};
-Fork measure(const Tensor& expected, const Tensor& actual, std::int64_t expected_token, std::int64_t actual_token) {
-  const auto right = to_torch(expected).to(at::kDouble).flatten();
-  const auto found = to_torch(actual).to(at::kDouble).flatten();
-  return {.margin = right[expected_token].item().toDouble() - right[actual_token].item().toDouble(),
-          .error = (right - found).abs().max().item().toDouble()};
-}
+using Run = gemma4::GenerationRun;
 
 /// Compares what both sides generate, token by token, without the prompt. A differing token is explained by rounding
 /// only where decode passed and the reference was all but undecided.
@@ -77,8 +50,10 @@ struct GenerationStep final : Step {
   Check forks{*this, "forks", expect(), "no token differs, explained or not", Level::inform};
   Check length{*this, "length", equal(), "tokens that the reference generates"};
   Check stop{*this, "stop", equal(), "why the reference stops"};
+  gemma4::OwnError own_error{*this};
 
   void run(StepContext& context) override {
+    const bool fed = own_error.begin();
     const auto tokenizer = gemma4::Tokenizer::from_checkpoint(reference->checkpoint());
     Run expected;
     expected.generation = reference->generate(gemma4::model_inputs_of(*batch), *max_new_tokens,
@@ -94,9 +69,11 @@ struct GenerationStep final : Step {
     const auto actual_text = tokenizer.decode(actual.tokens);
     context.record("expected_text", expected_text);
     context.record("actual_text", actual_text);
-    context.summary(expected_text == actual_text
-                        ? fmt::format("{} tokens, {}: \"{}\"", right.tokens.size(), right.stop, expected_text)
-                        : fmt::format("expected \"{}\", actual \"{}\"", expected_text, actual_text));
+    if (fed) compare_fed(expected, tokenizer);
+    own_error.summarize(context,
+                        (expected_text == actual_text
+                             ? fmt::format("{} tokens, {}: \"{}\"", right.tokens.size(), right.stop, expected_text)
+                             : fmt::format("expected \"{}\", actual \"{}\"", expected_text, actual_text)));
   }
 
  private:
@@ -106,15 +83,15 @@ struct GenerationStep final : Step {
     std::int64_t explained = 0;
     std::size_t given = 0;  // tokens of the reference that the runtime was made to take
     while (true) {
-      const auto actual = generate_after(right, given);
+      const auto actual = gemma4::generate_after(*runtime, *kv_cache, *logits, right, given, *max_new_tokens);
       if (given == 0) publish(actual);
-      const auto fork = fork_of(right, actual.generation.tokens);
+      const auto fork = gemma4::fork_of(right, actual.generation.tokens);
       if (!fork) {
         tokens.expect(true, {});
         if (explained == 0) forks.expect(true, {});
         return actual.generation;
       }
-      const auto message = describe(expected, actual, *fork, tokenizer);
+      const auto message = gemma4::fork_text(expected, actual, *fork, tokenizer);
       if (!is_explained(expected, actual, *fork) || explained == *max_forks) {
         tokens.expect(false, message);
         return actual.generation;
@@ -134,52 +111,34 @@ struct GenerationStep final : Step {
     generated_logits = Tensor(at::cat(rows, 0));
   }
 
-  /// Takes the first `given` tokens of `right`, then chooses itself.
-  Run generate_after(const Tokens& right, std::size_t given) {
-    const auto session = runtime->resume(*kv_cache);
-    Run run;
-    auto row = *logits;
-    for (std::size_t i = 0; i < given; ++i) {
-      run.logits.push_back(row);
-      run.generation.tokens.push_back(right[i]);
-      if (i + 1 == right.size()) break;
-      row = session->decode(Tensor::copy_of(std::span<const std::int64_t>(&right[i], 1), {1, 1}));
-    }
-    const auto left = *max_new_tokens - static_cast<std::int64_t>(given);
-    if (left == 0 || (given > 0 && given == right.size())) {
-      run.generation.stop = left == 0 ? "length" : "eos";
-      return run;
-    }
-    const auto rest = session->generate(row, left, [&run](std::int64_t step, const Tensor& l) { run.keep(step, l); });
-    run.generation.tokens.insert(run.generation.tokens.end(), rest.tokens.begin(), rest.tokens.end());
-    run.generation.stop = rest.stop;
-    return run;
-  }
-
   [[nodiscard]] bool is_explained(const Run& expected, const Run& actual, std::size_t fork) const {
-    const auto& right = expected.generation.tokens;
-    const auto& found = actual.generation.tokens;
-    if (fork >= right.size() || fork >= found.size()) return false;  // one side stopped: that is not rounding
     if (!decode_errors || !decode_errors->passed) return false;
-    const auto at = measure(expected.logits[fork], actual.logits[fork], right[fork], found[fork]);
-    return at.margin <= at.error && at.margin <= decode_errors->bound;
+    const auto at = gemma4::margin_at(expected, actual, fork);
+    return at && at->margin <= at->error && at->margin <= decode_errors->bound;
   }
 
-  [[nodiscard]] static std::string describe(const Run& expected, const Run& actual, std::size_t fork,
-                                            const gemma4::Tokenizer& tokenizer) {
-    const auto& right = expected.generation.tokens;
-    const auto& found = actual.generation.tokens;
-    const auto token = [&](const Tokens& list) {
-      return fork < list.size() ? fmt::format("{} ({:?})", list[fork], tokenizer.token_of(list[fork]).value_or("?"))
-                                : std::string("none");
-    };
-    auto text = fmt::format("token {} is {}, expected {}", fork, token(found), token(right));
-    if (fork < right.size() && fork < found.size()) {
-      const auto at = measure(expected.logits[fork], actual.logits[fork], right[fork], found[fork]);
-      text += fmt::format("; the reference's margin is {:.4g}, the largest error of the logits {:.4g}", at.margin,
-                          at.error);
-    }
-    return text;
+  /// The same generation from the reference's cache and logits. Rows are compared as long as their contexts agree.
+  void compare_fed(const Run& expected, const gemma4::Tokenizer& tokenizer) {
+    own_error.run([&] {
+      const auto right = reference->start();
+      const auto prompt = to_torch(right->prefill(gemma4::model_inputs_of(*batch), 1)).select(1, 0);
+      const auto cache = gemma4::static_cache_of(right->snapshot(), runtime->layout().max_seq - 1);
+      const auto& tokens_right = expected.generation.tokens;
+      const auto actual = gemma4::generate_after(*runtime, cache, Tensor(prompt), tokens_right, 0, *max_new_tokens);
+      const auto fork = gemma4::fork_of(tokens_right, actual.generation.tokens);
+      const auto alike =
+          std::min({expected.logits.size(), actual.logits.size(), fork.value_or(tokens_right.size()) + 1});
+      bool good = true;
+      for (std::size_t i = 0; i < alike; ++i) {
+        const Tensor row(to_torch(expected.logits[i]).to(prompt.scalar_type()));
+        good = own_error.logits(row, actual.logits[i], fmt::format("token {}", i), false) && good;
+      }
+      const auto at = fork ? gemma4::margin_at(expected, actual, *fork) : std::nullopt;
+      const bool same = !fork || (good && at && at->margin <= at->error);
+      own_error.expect(same, same ? "" : gemma4::fork_text(expected, actual, *fork, tokenizer), "tokens");
+      const bool stops = fork || expected.generation.stop == actual.generation.stop;
+      own_error.expect(stops, stops ? "" : fmt::format("stops by {}", actual.generation.stop), "stop");
+    });
   }
 };
 }  // namespace

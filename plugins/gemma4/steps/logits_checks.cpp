@@ -56,6 +56,25 @@ std::string margin_text(const TopTwo& top, DType dtype) {
   return fmt::format("{} (margin {:.4g}, {:.4g} spacings of {})", top.first, top.gap, top.spacings, name_of(dtype));
 }
 
+LogitsOutcome logits_outcome(const CheckResult& result, bool within_bound, const Tensor& expected,
+                             const Tensor& actual) {
+  LogitsOutcome outcome{.within_bound = within_bound};
+  outcome.max_abs = value_of(result, "max_abs");
+  outcome.bound = result.bound.k.value_or(0) * to_torch(expected).abs().max().item().toDouble();
+  outcome.expected = top_two(expected);
+  outcome.actual = top_two(actual);
+  outcome.same_token = outcome.expected.first == outcome.actual.first;
+  const auto row = to_torch(expected).flatten();
+  const auto lead = row[outcome.expected.first].item().toDouble() - row[outcome.actual.first].item().toDouble();
+  outcome.near_tie = !outcome.same_token && outcome.within_bound && lead <= outcome.max_abs;
+  return outcome;
+}
+
+std::string token_message(const LogitsOutcome& outcome, DType dtype) {
+  return fmt::format("the arg max is {}, expected {}; the largest error is {:.4g}", margin_text(outcome.actual, dtype),
+                     margin_text(outcome.expected, dtype), outcome.max_abs);
+}
+
 LogitsChecks::LogitsChecks(Step& step)
     : logits_(step, "logits", norm_wise(), "reference's logits"),
       softcap_(step, "softcap", bits(), "cap * tanh(x / cap) of the runtime's own raw logits, three roundings"),
@@ -78,20 +97,10 @@ LogitsChecks::Outcome LogitsChecks::compare(const Tensor& expected, const Tensor
   for (auto* check : {&peir_, &mean_abs_, &cosine_, &kl_, &top_5_}) compare_by(*check);
   if (expected.sizes() != actual.sizes()) return outcome;
 
-  const auto& result = logits_.results().back();
-  outcome.max_abs = value_of(result, "max_abs");
-  outcome.bound = result.bound.k.value_or(0) * to_torch(expected).abs().max().item().toDouble();
-  outcome.expected = top_two(expected);
-  outcome.actual = top_two(actual);
-  outcome.same_token = outcome.expected.first == outcome.actual.first;
-  const auto row = to_torch(expected).flatten();
-  const auto lead = row[outcome.expected.first].item().toDouble() - row[outcome.actual.first].item().toDouble();
-  outcome.near_tie = !outcome.same_token && outcome.within_bound && lead <= outcome.max_abs;
+  outcome = logits_outcome(logits_.results().back(), outcome.within_bound, expected, actual);
   if (!judge_token) return outcome;
 
-  const auto message = fmt::format("the arg max is {}, expected {}; the largest error is {:.4g}",
-                                   margin_text(outcome.actual, actual.dtype()),
-                                   margin_text(outcome.expected, expected.dtype()), outcome.max_abs);
+  const auto message = token_message(outcome, expected.dtype());
   with_subject(same_token_, subject,
                [&](auto& entry) { return entry.expect(outcome.same_token || outcome.near_tie, message); });
   with_subject(near_tie_, subject, [&](auto& entry) { return entry.expect(!outcome.near_tie, message); });

@@ -17,20 +17,28 @@ struct TopTwo {
 /// logits [1, V] or [1, 1, V], of bfloat16 or float32, at least two.
 [[nodiscard]] TopTwo top_two(const lockstep::Tensor& logits);
 
+/// What a comparison of two rows of logits says of them.
+struct LogitsOutcome {
+  bool within_bound = false;  ///< the comparison passed
+  bool same_token = false;    ///< the arg max agrees
+  bool near_tie = false;      ///< it does not, but the reference's gap is smaller than the error
+  double max_abs = 0;         ///< max |a - e|
+  double bound = 0;           ///< of max_abs: k * max |e|
+  TopTwo expected;
+  TopTwo actual;
+};
+/// `result` is that of the norm-wise comparison of both, of one shape.
+[[nodiscard]] LogitsOutcome logits_outcome(const lockstep::CheckResult& result, bool within_bound,
+                                           const lockstep::Tensor& expected, const lockstep::Tensor& actual);
+/// Both tokens with their margins, and the error.
+[[nodiscard]] std::string token_message(const LogitsOutcome& outcome, lockstep::DType dtype);
+
 /// The checks of a step that compares the logits of one position. Members of the step declare themselves in this order.
 class LogitsChecks {
  public:
   explicit LogitsChecks(lockstep::Step& step);
 
-  struct Outcome {
-    bool within_bound = false;  ///< `logits` passed
-    bool same_token = false;    ///< the arg max agrees
-    bool near_tie = false;      ///< it does not, but the reference's gap is smaller than the error
-    double max_abs = 0;         ///< max |a - e|
-    double bound = 0;           ///< of max_abs: k * max |e|
-    TopTwo expected;
-    TopTwo actual;
-  };
+  using Outcome = LogitsOutcome;
   /// expected and actual: T [1, V]. `subject` may be empty. `judge_token` false: a differing arg max is no finding.
   Outcome compare(const lockstep::Tensor& expected, const lockstep::Tensor& actual, const std::string& subject,
                   bool judge_token = true);

@@ -22,6 +22,8 @@
 #include "steps/cache_checks.hpp"
 #include "steps/logits_checks.hpp"
 #include "steps/model_inputs.hpp"
+#include "steps/own_error.hpp"
+#include "steps/reference_feed.hpp"
 #include "steps/tensor_rows.hpp"
 
 namespace {
@@ -69,8 +71,10 @@ struct Prefill final : Step {
   Check activation{*this, "activation", close(), "GELU (tanh) of the runtime's own gate projection, layer by layer"};
   Check layer_output{*this, "layer_output", norm_wise(), "reference's output of the layer, positions of the prompt"};
   gemma4::CacheChecks cache_checks{*this};
+  gemma4::OwnError own_error{*this};
 
   void run(StepContext& context) override {
+    const bool fed = own_error.begin();
     const auto length = batch->valid_length;
     const auto slots = runtime->layout().max_seq;
     if (!fits.expect(length < slots, fmt::format("the prompt has {} tokens, expected at most {}: raise max_seq or "
@@ -105,12 +109,14 @@ struct Prefill final : Step {
     } else {
       logits_checks.leave_out_softcap();
     }
-    cache_checks.compare(right->snapshot(), actual_cache);
+    const auto expected_cache = right->snapshot();
+    cache_checks.compare(expected_cache, actual_cache);
+    if (fed) compare_fed(expected, expected_inner, expected_cache);
 
     context.record("layers_not_shown", layers - static_cast<std::int64_t>(actual_inner.layers.size()));
-    context.summary(place.empty() ? fmt::format("{} tokens, next {}", length,
-                                                gemma4::margin_text(outcome.expected, expected.dtype()))
-                                  : "first past its bound: " + place);
+    own_error.summarize(context, (place.empty() ? fmt::format("{} tokens, next {}", length,
+                                                              gemma4::margin_text(outcome.expected, expected.dtype()))
+                                                : "first past its bound: " + place));
     logits = actual;
     kv_cache = actual_cache;
   }
@@ -127,6 +133,24 @@ struct Prefill final : Step {
       const Tensor expected(at::gelu(to_torch(*std::exchange(gate, std::nullopt)), "tanh"));
       activation.at("layer", layer_of(name)).compare(Expected{rows(expected)}, Actual{rows(tensor)});
     };
+  }
+
+  /// The same pass from the reference's inputs.
+  void compare_fed(const Tensor& expected, const Inner& right, const gemma4::KvCache& cache) {
+    own_error.run([&] {
+      const auto feed = gemma4::prompt_feed(*reference, *runtime, *batch);
+      Inner inner;
+      const auto session = runtime->start();
+      const auto row = session->prefill(feed.batch, feed.fused_embeds, feed.masks, feed.rope, collecting(inner));
+      own_error.logits(expected, row, {});
+      for (const auto& [layer, values] : right.layers) {
+        const auto found = inner.layers.find(layer);
+        if (found == inner.layers.end()) continue;
+        const auto positions = gemma4::narrow(found->second, 1, 0, values.size(1));
+        own_error.tensor(values, positions, fmt::format("layer {}", layer));
+      }
+      own_error.cache(cache, session->snapshot(), {});
+    });
   }
 
   /// The first layer and position past the bound as text; empty if there is none.

@@ -118,6 +118,15 @@ TEST_CASE("the dump of a run passes as another run's runtime") {
   CHECK_THAT(done.steps.at("runtime")["uses"].get<std::string>(), contains_text("recorded_runtime"));
 }
 
+TEST_CASE("a dump has no answer to the reference's inputs, and says so where they differ from its own") {
+  const auto done = run_changed("token_embedding", [](Tensors&) {}, {"--set", "feed=reference"});
+  CHECK(done.result.code == 0);
+  CHECK_THAT(done.result.out, contains_text("not fed: ") && contains_text("its own prefill.kv_cache.cache.L0.k"));
+  const auto damaged = run_changed("mm_fusion", [](Tensors& tensors) { damage(tensors.at("fused_embeds")); },
+                                   {"--set", "feed=reference"});
+  CHECK_THAT(damaged.result.out, contains_text("its own mm_fusion.fused_embeds"));
+}
+
 TEST_CASE("a damaged tensor fails its stage and no other before it") {
   for (std::size_t i = 0; i < stages.size(); ++i) {
     CAPTURE(stages[i].id);
@@ -199,6 +208,7 @@ TEST_CASE("the native runtime passes against transformers' recorded numbers, in 
   CHECK(bfloat16.status("mm_fusion") == "pass");
   CHECK(bfloat16.status("decode") == "pass");
   CHECK(bfloat16.status("generation") == "pass");
+  CHECK(run(with_recording("two_describe_bf16", {"--set", "feed=reference"})).result.code == 0);
   const auto float32 = run(with_recording("two_describe_fp32", {"--set", "dtype=float32"}));
   CHECK(float32.result.code == 0);
   CHECK(float32.status("token_embedding") == "pass");
