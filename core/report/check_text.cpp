@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "report/criterion_text.hpp"
 #include "report/text.hpp"
 
 namespace lockstep {
@@ -32,16 +33,9 @@ std::optional<Limit> limit_of(const CheckResult& check) {
 
 bool is_elementwise(Metric metric) { return metric == Metric::close || metric == Metric::bits; }
 
-std::string tolerance_of(const Bound& bound) {
-  std::string text;
-  if (bound.rtol) text += fmt::format("rtol {:.3g}", *bound.rtol);
-  if (bound.atol) text += fmt::format("{}atol {:.3g}", text.empty() ? "" : ", ", *bound.atol);
-  return text;
-}
-
 std::string differing(const CheckResult& check) {
   auto text = fmt::format("{} of {} differ", grouped(check.mismatched), grouped(check.compared));
-  if (check.metric == Metric::close) text += fmt::format(" ({})", tolerance_of(check.bound));
+  if (check.metric == Metric::close) text += fmt::format(" ({})", bound_text(check.bound));
   return text;
 }
 

@@ -1,7 +1,9 @@
 #include "report/text.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "pipeline/display_text.hpp"
 
@@ -16,7 +18,9 @@ std::string significant(double value, int digits, Zeros zeros) {
   if (value == 0) return std::signbit(value) ? "-0" : "0";
   if (zeros == Zeros::trim) return fmt::format("{:.{}g}", value, digits);
   auto text = fmt::format("{:#.{}g}", value, digits);
-  if (text.ends_with('.')) text.pop_back();  // "64." of a whole number with all its digits
+  const auto digits_and_sign = static_cast<std::size_t>(digits) + (std::signbit(value) ? 1 : 0);
+  const bool whole = text.find('.') == digits_and_sign;  // "120." or, of some versions of fmt, "120.0"
+  if (whole && text.find('e') == std::string::npos) text.resize(digits_and_sign);
   return text;
 }
 
@@ -29,6 +33,18 @@ std::pair<std::string, std::string> told_apart(double a, double b, int digits, Z
     if (texts.first != texts.second || a == b) break;
   }
   return texts;
+}
+
+/// How many significant digits show `bound` as it is, "120" and not "1.2e+02"; at most 6, as nobody writes more.
+int digits_of(double bound) {
+  constexpr int most = 6;
+  if (!std::isfinite(bound)) return 1;
+  for (int n = 1; n < most; ++n) {
+    const auto text = significant(bound, n, Zeros::trim);
+    const bool shortened = std::abs(bound) >= 1 && std::abs(bound) < 1e6 && text.find('e') != std::string::npos;
+    if (!shortened && std::strtod(text.c_str(), nullptr) == bound) return n;
+  }
+  return most;
 }
 
 }  // namespace
@@ -76,8 +92,8 @@ std::string memory_text(std::int64_t bytes) {
 
 std::string number_text(double value, int digits) { return significant(value, digits, Zeros::trim); }
 
-std::pair<std::string, std::string> number_texts(double a, double b, int digits) {
-  return told_apart(a, b, digits, Zeros::keep);
+std::pair<std::string, std::string> number_texts(double value, double bound, int digits) {
+  return told_apart(value, bound, std::max(digits, digits_of(bound)), Zeros::keep);
 }
 
 std::pair<std::string, std::string> value_texts(const Value& a, const Value& b, int digits) {

@@ -33,8 +33,8 @@ namespace lockstep {
 [[nodiscard]] LOCKSTEP_API std::string number_text(double value, int digits);
 
 /// A value and its bound, trailing zeros kept ("0.031", "0.020"): two numbers with `digits` significant digits, or with
-/// as many as it takes to tell them apart.
-[[nodiscard]] LOCKSTEP_API std::pair<std::string, std::string> number_texts(double a, double b, int digits);
+/// as many as it takes to show the bound as it was written and to tell them apart ("0.9985", "0.9990").
+[[nodiscard]] LOCKSTEP_API std::pair<std::string, std::string> number_texts(double value, double bound, int digits);
 
 /// Two plain values likewise, without trailing zeros; what is not a number is written as in TOML.
 [[nodiscard]] LOCKSTEP_API std::pair<std::string, std::string> value_texts(const Value& a, const Value& b, int digits);

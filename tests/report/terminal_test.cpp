@@ -2,6 +2,7 @@
 
 #include "catch.hpp"
 #include "records.hpp"
+#include "report/check_text.hpp"
 #include "report/text.hpp"
 
 using namespace lockstep;
@@ -113,6 +114,25 @@ TEST_CASE("a bound and a value that nearly touches it are told apart") {
   CHECK(value_texts(2.5, 2.625, 4) == std::pair<std::string, std::string>("2.5", "2.625"));
   CHECK(number_texts(-0.0, 0.0, 4) == std::pair<std::string, std::string>("-0", "0"));
   CHECK(number_texts(std::numeric_limits<double>::quiet_NaN(), 1, 4).first == "nan");
+}
+
+TEST_CASE("a bound is shown as it was written, whatever the value") {
+  CHECK(number_texts(0, 0.999, 2) == std::pair<std::string, std::string>("0", "0.999"));
+  CHECK(number_texts(0.9985, 0.999, 2) == std::pair<std::string, std::string>("0.9985", "0.9990"));
+  CHECK(number_texts(3, 120, 2) == std::pair<std::string, std::string>("3.00", "120"));
+  CHECK(number_texts(-64, 40, 2) == std::pair<std::string, std::string>("-64", "40"));
+  CHECK(number_texts(3, 1e9, 2) == std::pair<std::string, std::string>("3.0", "1.0e+09"));
+  CHECK(number_texts(0.5, 1.0 / 3, 2) == std::pair<std::string, std::string>("0.500000", "0.333333"));
+
+  auto cosine = check("logits_cosine", Metric::cosine, Verdict::fail);
+  cosine.value = 0;
+  cosine.bound.min = 0.999;
+  CHECK(outcome_of(cosine) == "0 < 0.999");
+  auto close = check("logits", Metric::close, Verdict::fail);
+  close.bound = {.rtol = 0.0078125, .atol = 0.0009765625};
+  close.compared = 8;
+  close.mismatched = 1;
+  CHECK(outcome_of(close) == "1 of 8 differ (rtol 0.0078125, atol 0.000976562)");
 }
 
 TEST_CASE("counts have separators and memory is in MiB") {
