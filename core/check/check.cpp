@@ -5,6 +5,7 @@
 #include <lockstep/step.hpp>
 
 #include "check/compare.hpp"
+#include "check/messages.hpp"
 
 namespace lockstep {
 
@@ -22,7 +23,7 @@ void Check::close_if_never_performed() {
   result.metric = info_.criterion.metric;
   result.bound = settings_.bound;
   result.verdict = Verdict::vacuous;
-  result.message = "nothing was compared: the step never performed this check";
+  result.message = std::string(messages::never_performed);
   add(std::nullopt, std::move(result));
 }
 

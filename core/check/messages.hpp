@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <lockstep/check.hpp>
 
@@ -9,6 +10,9 @@
 
 /// The sentences of comparisons. Numbers that matter to a program are in the result's fields.
 namespace lockstep::messages {
+
+/// Of a check that its step declares and never called.
+inline constexpr std::string_view never_performed = "nothing was compared: the step never performed this check";
 
 /// 20480 -> "20,480"
 [[nodiscard]] std::string grouped(std::int64_t number);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "check/messages.hpp"
 #include "report/criterion_text.hpp"
 #include "report/text.hpp"
 
@@ -106,6 +107,10 @@ std::optional<std::string> worst_of(const CheckResult& check) {
   const auto [expected, actual] = value_texts(worst.expected, worst.actual, element_digits);
   return printable(fmt::format("worst at {}: expected {}{}, actual {}", shape_text(worst.index), expected,
                                check.expected.empty() ? "" : " (" + check.expected + ")", actual));
+}
+
+bool is_unreached(const CheckResult& check) {
+  return check.verdict == Verdict::vacuous && !is_fine(check) && check.message == messages::never_performed;
 }
 
 bool is_fine(const CheckResult& check) {

@@ -19,6 +19,9 @@ namespace lockstep {
 /// "0.31 of 1", "0.012 <= 0.020", "0.91 < 0.99": the value of the metric against its bound; "" if it has neither.
 [[nodiscard]] std::string value_against_bound(const CheckResult& check);
 
+/// Vacuous because the step never performed the check, where that is not allowed.
+[[nodiscard]] bool is_unreached(const CheckResult& check);
+
 /// Passed, or vacuous where that is allowed.
 [[nodiscard]] bool is_fine(const CheckResult& check);
 

@@ -58,6 +58,12 @@ Entry summary_of(const std::vector<const CheckResult*>& checks) {
   return {printable(first.name), fmt::format("{} times pass", checks.size()), {}, true};
 }
 
+/// Takes out the checks that a step did not come to, where another one failed: that is the cause. How many there were.
+std::size_t take_unreached(std::vector<CheckResult>& checks) {
+  const bool has_cause = std::ranges::count(checks, Verdict::fail, &CheckResult::verdict) > 0;
+  return has_cause ? std::erase_if(checks, is_unreached) : 0;
+}
+
 /// The entries in the order of the declarations: passing ones of one name together, of failing ones the first few.
 std::vector<Entry> collect(const std::vector<CheckResult>& checks) {
   std::vector<Entry> entries;
@@ -120,12 +126,15 @@ std::vector<std::string> step_lines(const StepRecord& step, bool verbose) {
   std::vector<std::string> lines;
   std::vector<std::string> intro;
   std::vector<Entry> entries;
+  std::size_t unreached = 0;
   const bool judged =
       step.status != StepStatus::skipped && step.status != StepStatus::error && step.status != StepStatus::crashed;
   if (judged && verbose) {
     for (const auto& check : step.checks) entries.push_back(entry_of(check, true));
   } else if (judged) {
-    entries = collect(step.checks);
+    auto checks = step.checks;
+    unreached = take_unreached(checks);
+    entries = collect(checks);
     if (auto passing = count_passing(entries)) intro.push_back(std::move(*passing));
   }
   if (step.summary) intro.push_back(printable(*step.summary));
@@ -133,6 +142,7 @@ std::vector<std::string> step_lines(const StepRecord& step, bool verbose) {
   if (!intro.empty()) lines.push_back(fmt::format("{}", fmt::join(intro, " · ")));
   for (auto& line : reason_lines(step)) lines.push_back(std::move(line));
   append(lines, entries);
+  if (unreached > 0) lines.push_back(fmt::format("{} check{} not reached", unreached, unreached == 1 ? "" : "s"));
   if (verbose)
     for (const auto& [name, value] : step.parameters)
       lines.push_back(printable(fmt::format("{} = {}", name, to_text(value))));

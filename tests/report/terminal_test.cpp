@@ -107,6 +107,42 @@ TEST_CASE("many failing subjects of one check show the first ones and a count") 
   CHECK(terminal_report(run, {.detail = Detail::verbose}).find("output layer 34") != std::string::npos);
 }
 
+TEST_CASE("checks that a failing step did not come to share one line below the cause") {
+  RunRecord run;
+  run.steps = {step("prefill", StepStatus::fail, 0)};
+  auto& checks = run.steps[0].checks;
+  auto cause = check("shapes_fit", Metric::expect, Verdict::fail);
+  cause.message = "the logits have 63 rows, expected 64";
+  checks.push_back(cause);
+  for (int i = 0; i < 9; ++i) {
+    auto result = check("later_" + std::to_string(i), Metric::bits, Verdict::vacuous);
+    result.message = "nothing was compared: the step never performed this check";
+    checks.push_back(result);
+  }
+  const auto report = terminal_report(run, {});
+  CHECK(report.find("the logits have 63 rows") < report.find("9 checks not reached"));
+  CHECK(report.find("9 checks not reached") != std::string::npos);
+  CHECK(report.find("later_") == std::string::npos);
+  CHECK(terminal_report(run, {.detail = Detail::verbose}).find("later_8") != std::string::npos);
+
+  SECTION("one alone is one check") {
+    checks.resize(2);
+    CHECK(terminal_report(run, {}).find("1 check not reached") != std::string::npos);
+  }
+  SECTION("where nothing else failed each has its line") {
+    checks.erase(checks.begin());
+    const auto alone = terminal_report(run, {});
+    CHECK(alone.find("not reached") == std::string::npos);
+    CHECK(alone.find("later_8") != std::string::npos);
+  }
+  SECTION("what was reached and compared nothing keeps its line") {
+    checks.back().message = "nothing was compared: no token is attended";
+    const auto other = terminal_report(run, {});
+    CHECK(other.find("8 checks not reached") != std::string::npos);
+    CHECK(other.find("no token is attended") != std::string::npos);
+  }
+}
+
 TEST_CASE("a bound and a value that nearly touches it are told apart") {
   CHECK(number_texts(0.0200004, 0.02, 2) == std::pair<std::string, std::string>("0.0200004", "0.0200000"));
   CHECK(number_texts(0.031, 0.02, 2) == std::pair<std::string, std::string>("0.031", "0.020"));
