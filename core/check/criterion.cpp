@@ -14,6 +14,19 @@ std::optional<std::string> not_negative(std::string_view key, const std::optiona
 
 }  // namespace
 
+std::optional<std::string> problem_of_bound(Metric metric, std::string_view key, double value) {
+  if (std::isnan(value)) return "is NaN, expected a number";
+  if (value < 0) return fmt::format("is {}, expected a number that is not negative", value);
+  if (std::isinf(value)) return "is infinite, which every value satisfies";
+  const bool share =
+      metric == Metric::cosine || metric == Metric::pcc || metric == Metric::top1 || metric == Metric::topk;
+  if (key == "min" && share && value > 1) return fmt::format("is {}, expected at most 1", value);
+  if (key == "k" && metric == Metric::topk && (value < 1 || value != std::floor(value))) {
+    return fmt::format("is {}, expected an integer of at least 1", value);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> problem_of(const Criterion& criterion) {
   const Metric metric = criterion.metric;
   const Bound& bound = criterion.bound;

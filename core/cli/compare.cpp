@@ -60,11 +60,16 @@ Criterion criterion_of(const Arguments& arguments) {
   const auto keys = keys_of(criterion.metric);
   for (const auto& [name, value] : bounds) {
     *value = number_of(arguments, name);
-    if (*value && std::find(keys.begin(), keys.end(), name) == keys.end())
+    if (!*value) continue;
+    if (std::find(keys.begin(), keys.end(), name) == keys.end())
       fail({.code = "C013",
             .message = fmt::format("metric {} has no bound '{}'", name_of(criterion.metric), name),
             .location = arguments.option(name)->location,
             .help = keys.empty() ? "it takes none" : fmt::format("it takes: {}", fmt::join(keys, ", "))});
+    if (const auto problem = problem_of_bound(criterion.metric, name, **value))
+      fail({.code = "C013",
+            .message = fmt::format("bound '{}' of {} {}", name, name_of(criterion.metric), *problem),
+            .location = arguments.option(name)->location});
   }
   if (const auto problem = problem_of(criterion)) {
     auto place = arguments.option("metric");

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <lockstep/diagnostic.hpp>
+#include "check/compare.hpp"
 #include "pipeline/binding.hpp"
 #include "pipeline/render_diagnostic.hpp"
 
@@ -46,20 +47,6 @@ void bind_choice(const Target& target, const Node& table, std::string_view key,
   if (text != nullptr) error.did_you_mean = did_you_mean(*text, names);
 }
 
-/// What is wrong with `value` as bound `key`; "" if nothing.
-std::string bound_problem(Metric metric, std::string_view key, double value) {
-  if (std::isnan(value)) return "is NaN, expected a number";
-  if (value < 0) return fmt::format("is {}, expected a number that is not negative", value);
-  if (std::isinf(value)) return "is infinite, which every value satisfies";
-  const bool share =
-      metric == Metric::cosine || metric == Metric::pcc || metric == Metric::top1 || metric == Metric::topk;
-  if (key == "min" && share && value > 1) return fmt::format("is {}, expected at most 1", value);
-  if (key == "k" && metric == Metric::topk && (value < 1 || value != std::floor(value))) {
-    return fmt::format("is {}, expected an integer of at least 1", value);
-  }
-  return {};
-}
-
 std::optional<double> bound_value(const Target& target, std::string_view key, const Node& node) {
   double value = 0;
   if (const auto* integer = std::get_if<std::int64_t>(&node.data)) {
@@ -72,10 +59,10 @@ std::optional<double> bound_value(const Target& target, std::string_view key, co
         fmt::format("bound {} of {} is {}, expected a number", in_quotes(key), target.label(), kind_text(node)));
     return std::nullopt;
   }
-  const auto problem = bound_problem(target.info.criterion.metric, key, value);
-  if (problem.empty()) return value;
+  const auto problem = problem_of_bound(target.info.criterion.metric, key, value);
+  if (!problem) return value;
   auto& error =
-      target.findings.error("P053", node, fmt::format("bound {} of {} {}", in_quotes(key), target.label(), problem));
+      target.findings.error("P053", node, fmt::format("bound {} of {} {}", in_quotes(key), target.label(), *problem));
   if (std::isinf(value)) error.help = "to watch a value without judging it, set level = \"inform\"";
   return std::nullopt;
 }

@@ -61,7 +61,8 @@ and lower case are the same. Exit code 2.
     DiagnosticCode{"C013", "bound that does not fit the metric", R"(
 `lockstep compare` was given a bound that its metric does not have, or lacks one that it needs: `close` takes `--rtol` and
 `--atol`, both or neither; `max_abs` and most others need `--max`; `cosine`, `pcc`, `sqnr`, `top1` and `topk` need `--min`.
-Exit code 2.
+Or the bound is none: as in a pipeline it is a finite number that is not negative, a share (`--min` of `cosine`, `pcc`,
+`top1`, `topk`) is at most 1, and `--k` of `topk` is an integer of at least 1. Exit code 2.
 )"},
     DiagnosticCode{"C014", "unreadable --map", R"(
 `--map OLD=NEW` says that the tensor OLD of the first file is called NEW in the second. Both names are needed, each

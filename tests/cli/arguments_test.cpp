@@ -58,6 +58,8 @@ TEST_CASE("every mistake on the command line renders as approved") {
       Mistake{"C013", 2, {"compare", a, a, "--rtol", "0.1"}},
       Mistake{"C013-missing", 2, {"compare", a, a, "--metric", "max_abs"}},
       Mistake{"C013-foreign", 2, {"compare", a, a, "--metric", "bits", "--max", "1"}},
+      Mistake{"C013-infinite", 2, {"compare", a, a, "--rtol", "inf", "--atol", "0"}},
+      Mistake{"C013-share", 2, {"compare", a, a, "--metric", "cosine", "--min", "2"}},
       Mistake{"C014", 2, {"compare", a, a, "--map", "weight"}},
       Mistake{"C014-both", 2, {"compare", b, a, "--map", "bias=weight", "--map", "weight=weight"}},
       Mistake{"C014-twice", 2, {"compare", a, b, "--map", "weight=bias", "--map", "weight=weight"}},

@@ -97,3 +97,29 @@ TEST_CASE("compare is quiet about what passes and says nothing on standard error
   CHECK(result.out == "passed: 1\n");
   CHECK(result.err.empty());
 }
+
+TEST_CASE("compare refuses the bounds that a pipeline refuses, and takes those at the limit") {
+  const Files files;
+  files.write({{"a", tensor({1, 2}, {1, 2})}}, {{"a", tensor({1, 2}, {1, 2})}});
+  const std::vector<std::vector<std::string>> refused{{"--rtol", "inf", "--atol", "0"},
+                                                      {"--rtol", "0", "--atol", "nan"},
+                                                      {"--metric", "max_abs", "--max=-1"},
+                                                      {"--metric", "kl", "--max", "inf"},
+                                                      {"--metric", "sqnr", "--min", "inf"},
+                                                      {"--metric", "cosine", "--min", "2"},
+                                                      {"--metric", "pcc", "--min", "1.5"},
+                                                      {"--metric", "top1", "--min", "1.5"},
+                                                      {"--metric", "topk", "--min", "2", "--k", "1"},
+                                                      {"--metric", "topk", "--min", "1", "--k", "1.5"},
+                                                      {"--metric", "norm_wise", "--k", "inf"}};
+  for (const auto& bounds : refused) {
+    INFO(bounds[0] << ' ' << bounds[1] << ' ' << bounds.back());
+    const auto result = files.compare(bounds);
+    CHECK(result.code == 2);
+    CHECK(result.out.empty());
+    CHECK(result.err.find("error[C013]: bound '") != std::string::npos);
+  }
+  CHECK(files.compare({"--metric", "cosine", "--min", "1"}).code == 0);
+  CHECK(files.compare({"--metric", "topk", "--min", "1", "--k", "1"}).code == 0);
+  CHECK(files.compare({"--rtol", "0", "--atol", "0"}).code == 0);
+}
