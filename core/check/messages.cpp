@@ -3,6 +3,17 @@
 #include <fmt/format.h>
 
 namespace lockstep::messages {
+namespace {
+
+/// The digits, 4 or more, that tell a value from its bound.
+int digits_apart(double value, double bound) {
+  constexpr int enough = 17;  // tells any two doubles apart
+  int digits = 4;
+  while (digits < enough && fmt::format("{:.{}g}", value, digits) == fmt::format("{:.{}g}", bound, digits)) ++digits;
+  return digits;
+}
+
+}  // namespace
 
 std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);
@@ -38,11 +49,13 @@ std::string not_comparable(const Tensor& expected, const Tensor& actual) {
 }
 
 std::string above(Metric metric, double value, double bound) {
-  return fmt::format("{} is {:.4g}, at most {:.4g} is allowed", name_of(metric), value, bound);
+  return fmt::format("{0} is {1:.{3}g}, at most {2:.{3}g} is allowed", name_of(metric), value, bound,
+                     digits_apart(value, bound));
 }
 
 std::string below(Metric metric, double value, double bound) {
-  return fmt::format("{} is {:.4g}, at least {:.4g} is required", name_of(metric), value, bound);
+  return fmt::format("{0} is {1:.{3}g}, at least {2:.{3}g} is required", name_of(metric), value, bound,
+                     digits_apart(value, bound));
 }
 
 }  // namespace lockstep::messages

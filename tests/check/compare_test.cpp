@@ -192,6 +192,8 @@ TEST_CASE("messages name what differs, numbers are in the fields") {
   CHECK(result.message == "4,096 of 4,096 differ");
   CHECK(compare(floats({0.0F, 1}), floats({-0.0F, 1}), bits()).message == "1 of 2 differ, in the sign of zero only");
   CHECK(compare(floats({0, 2}), floats({0, 1}), max_abs(0.5)).message == "max_abs is 1, at most 0.5 is allowed");
+  CHECK(compare(floats({0, 2}), floats({0, 1}), max_abs(0.99999)).message ==
+        "max_abs is 1, at most 0.99999 is allowed");
   CHECK(compare(floats({0, 2}), floats({1, 0}), cosine(0.5)).message == "cosine is 0, at least 0.5 is required");
   CHECK(compare(floats({0, 2, 2, 0}, {2, 2}), floats({0, 2, 0, 2}, {2, 2}), top1()).message == "1 of 2 rows disagree");
   const float nan = std::nanf("");
