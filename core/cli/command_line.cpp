@@ -122,7 +122,7 @@ class Reader {
   void check_positionals(const std::vector<Arguments::Given>& given) {
     if (!diagnostics_.empty()) return;  // an unknown option leaves its value behind
     const auto expected = verb_.positionals.size();
-    for (std::size_t i = given.size(); i < expected; ++i)
+    for (std::size_t i = given.size(); verb_.positionals_required && i < expected; ++i)
       fail("C006", fmt::format("'lockstep {}' needs {}", verb_.name, verb_.positionals[i]), line_.end(),
            fmt::format("usage: lockstep {} {} …", verb_.name, fmt::join(verb_.positionals, " ")));
     for (std::size_t i = expected; i < given.size(); ++i)

@@ -26,12 +26,13 @@ class Arguments;
 /// A verb of the program; `help` and the parser read the same description.
 struct Verb {
   std::string_view name;
-  std::vector<std::string_view> positionals;  ///< all required, in this order
+  std::vector<std::string_view> positionals;  ///< in this order
   std::string_view summary;
   std::string_view details;
   std::vector<OptionSpec> options;
   std::vector<std::pair<std::string_view, std::string_view>> exclusive;  ///< options that cannot go together
   int (*run)(const Arguments&);                                          ///< returns the exit code
+  bool positionals_required = true;                                      ///< else all may be left out
 };
 
 /// The arguments of one verb, with the place of each for diagnostics. The command line is a source text of one line.
@@ -49,6 +50,7 @@ class Arguments {
   [[nodiscard]] std::vector<Given> all(std::string_view name) const;
   /// The values alone.
   [[nodiscard]] std::vector<std::string> values(std::string_view name) const;
+  [[nodiscard]] bool has_positional() const { return !positionals_.empty(); }
   [[nodiscard]] const Given& positional(std::size_t index) const { return positionals_.at(index); }
 
  private:

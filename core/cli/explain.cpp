@@ -8,6 +8,10 @@
 namespace lockstep::cli {
 
 int explain(const Arguments& arguments) {
+  if (!arguments.has_positional()) {
+    for (const auto& known : all_codes()) print(stdout, fmt::format("{}  {}\n", known.code, known.title));
+    return exit_passed;
+  }
   const auto& code = arguments.positional(0);
   if (const auto* found = find_code(code.value)) {
     print(stdout, code_page(*found));
@@ -20,7 +24,7 @@ int explain(const Arguments& arguments) {
           .message = fmt::format("there is no diagnostic code '{}'", code.value),
           .location = code.location,
           .did_you_mean = did_you_mean(code.value, codes),
-          .help = "a code is a letter and three digits; docs/diagnostics.md lists them all"}},
+          .help = "a code is a letter and three digits; `lockstep explain` lists them all"}},
         use_colour(arguments, stderr));
   return exit_invalid;
 }

@@ -8,7 +8,8 @@ namespace {
 
 std::string usage(const Verb& verb) {
   auto text = fmt::format("lockstep {}", verb.name);
-  for (const auto& positional : verb.positionals) text += fmt::format(" {}", positional);
+  for (const auto& positional : verb.positionals)
+    text += verb.positionals_required ? fmt::format(" {}", positional) : fmt::format(" [{}]", positional);
   return text;
 }
 

@@ -18,24 +18,25 @@ using namespace lockstep;
 
 bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
 
-[[noreturn]] void fail_without_verb(const cli::CommandLine& line) {
+[[noreturn]] void fail_without_verb(const cli::CommandLine& line, std::size_t place) {
   std::vector<std::string> names;
   names.reserve(cli::verbs().size());
   for (const auto& verb : cli::verbs()) names.emplace_back(verb.name);
   const auto help = fmt::format("verbs: {}; `lockstep --help` shows what they do", fmt::join(names, ", "));
   if (line.words.empty())
     throw cli::CommandLineError{{{.code = "C001", .message = "no verb", .location = line.end(), .help = help}}};
-  const auto& word = line.words.front();
+  const auto& word = line.words[place];
   throw cli::CommandLineError{{{.code = "C001",
                                 .message = fmt::format("unknown verb {}", in_quotes(word)),
-                                .location = line.place(0),
+                                .location = line.place(place),
                                 .did_you_mean = did_you_mean(word, names),
                                 .help = help}}};
 }
 
 int main_with(const cli::CommandLine& line) {
   const auto first = line.words.empty() ? std::string() : line.words.front();
-  if (is_help(first)) {
+  const bool asks_about_verb = first == "help" && line.words.size() > 1 && !is_help(line.words[1]);
+  if (is_help(first) || (first == "help" && !asks_about_verb)) {
     cli::print(stdout, cli::help());
     return cli::exit_passed;
   }
@@ -44,9 +45,11 @@ int main_with(const cli::CommandLine& line) {
     return cli::exit_passed;
   }
   const auto& verbs = cli::verbs();
-  const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const cli::Verb& v) { return v.name == first; });
-  if (verb == verbs.end()) fail_without_verb(line);
-  if (std::any_of(line.words.begin() + 1, line.words.end(), is_help)) {
+  const std::size_t place = asks_about_verb ? 1 : 0;
+  const auto name = line.words.empty() ? std::string() : line.words[place];
+  const auto verb = std::ranges::find(verbs, name, &cli::Verb::name);
+  if (verb == verbs.end()) fail_without_verb(line, place);
+  if (asks_about_verb || std::any_of(line.words.begin() + 1, line.words.end(), is_help)) {
     cli::print(stdout, cli::help(*verb));
     return cli::exit_passed;
   }

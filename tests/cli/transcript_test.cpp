@@ -60,3 +60,24 @@ TEST_CASE("verbs that run nothing read as approved") {
   CHECK(result.code == example.code);
   golden::check(std::string("cli/golden/") + example.name + ".txt", transcript(example.arguments, result));
 }
+
+TEST_CASE("help works as a verb and as an option") {
+  CHECK(cli::lockstep({"help"}).out == cli::lockstep({"--help"}).out);
+  CHECK(cli::lockstep({"help", "--help"}).out == cli::lockstep({"--help"}).out);
+  CHECK(cli::lockstep({"help", "run"}).out == cli::lockstep({"run", "--help"}).out);
+  const auto unknown = cli::lockstep({"help", "rum"});
+  CHECK(unknown.code == 2);
+  CHECK(unknown.err.find("unknown verb 'rum'") != std::string::npos);
+}
+
+TEST_CASE("explain without a code lists each code that the documentation has, with its title") {
+  const auto result = cli::lockstep({"explain"});
+  CHECK(result.code == 0);
+  const auto document = cli::content(std::filesystem::path(LOCKSTEP_SOURCE_DIR) / "docs/diagnostics.md");
+  std::string headings;
+  const std::regex heading("### ([A-Z][0-9]{3}): (.*)");
+  for (std::sregex_iterator match(document.begin(), document.end(), heading), end; match != end; ++match)
+    headings += (*match)[1].str() + "  " + (*match)[2].str() + "\n";
+  CHECK_FALSE(headings.empty());
+  CHECK(result.out == headings);
+}
