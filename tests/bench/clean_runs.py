@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run pipelines/gemma4.toml without any fault in some 350 ways and count false alarms.
+"""Run pipelines/gemma4.toml without any fault in 336 ways and count false alarms.
 
     tests/bench/clean_runs.py [--build build] [--jobs 2] [--every N]
 
