@@ -109,7 +109,7 @@ class DumpedSession final : public RuntimeSession {
     }
     const auto& eos = model_.eos_token_ids;
     const bool ended = !generation.tokens.empty() && std::ranges::find(eos, generation.tokens.back()) != eos.end();
-    generation.stop = ended ? "eos" : count == max_new_tokens ? "length" : "cache_full";
+    generation.stop = ended ? "eos" : count == max_new_tokens ? "length" : "end of the dump";
     return generation;
   }
 

@@ -34,8 +34,9 @@ class LOCKSTEP_API RuntimeSession {
   ///
   /// `taps`, if given, sees inner tensors under the names that the reference gives them: "ple.token" and
   /// "ple.combined" T [1, S, layers, width], "L<i>.k" and "L<i>.v" T [1, kv heads, S, D] (after norm and rope) of
-  /// layers with keys and values of their own, "L<i>.gate" and "L<i>.act" T [1, S, width] (before and after the MLP's
-  /// GELU), "L<i>.out" T [1, S, H], "logits_raw" T [1, V]. A runtime that cannot look inside shows nothing.
+  /// layers with keys and values of their own, "L<i>.mask" T [1, 1, S, S] (what the layer adds to its scores),
+  /// "L<i>.gate" and "L<i>.act" T [1, S, width] (before and after the MLP's GELU), "L<i>.out" T [1, S, H],
+  /// "logits_raw" T [1, V]. A runtime that cannot look inside shows nothing.
   [[nodiscard]] virtual lockstep::Tensor prefill(const StaticBatch& batch, const lockstep::Tensor& fused_embeds,
                                                  const AttentionMasks& masks, const RopeTables& rope,
                                                  const lockstep::TensorVisitor& taps = {}) = 0;

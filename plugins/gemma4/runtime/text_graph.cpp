@@ -54,7 +54,7 @@ Tensor TextGraph::decoder_layer(std::size_t index, const Tensor& hidden, const T
   const auto normed = normalized(hidden, layer.input_layernorm);
   if (layer.produces_kv()) attended[index] = pass.attended(index, new_keys_and_values(index, normed, pass, taps));
   auto x =
-      hidden + normalized(attention(index, normed, pass, attended[layer.kv_source]), layer.post_attention_layernorm);
+      hidden + normalized(attention(index, normed, pass, attended[layer.kv_source], taps), layer.post_attention_layernorm);
   x = x +
       normalized(mlp(index, normalized(x, layer.pre_feedforward_layernorm), taps), layer.post_feedforward_layernorm);
   const auto gate = gelu(at::linear(x, layer.per_layer_input_gate)) *
@@ -83,7 +83,7 @@ KeyValue TextGraph::new_keys_and_values(std::size_t index, const Tensor& normed,
 
 // The queries of one key-value head are the rows of one matrix, so keys and values are never repeated.
 Tensor TextGraph::attention(std::size_t index, const Tensor& normed, const TextPass& pass,
-                            const KeyValue& attended) const {
+                            const KeyValue& attended, const lockstep::TensorVisitor& taps) const {
   const auto& layer = weights_.layers[index];
   const auto type = config().layers[index].type;
   const auto width = config().layers[index].head_dim;
@@ -100,6 +100,7 @@ Tensor TextGraph::attention(std::size_t index, const Tensor& normed, const TextP
   ensure_static_shape(attended.value, attended.key.sizes(), fmt::format("values that layer {} attends to", index));
   const auto& mask = pass.mask[fault_ == Fault::sliding_mask_on_full_layers ? LayerType::sliding_attention : type];
   ensure_static_shape(mask, {rows, max_seq_}, fmt::format("mask of layer {}", index));
+  if (taps) taps(fmt::format("L{}.mask", index), lockstep::Tensor(mask.unsqueeze(0).unsqueeze(0)));
   const bool swap = fault_ == Fault::kv_heads_swapped;
   const auto key = swap ? attended.key.flip(0) : attended.key;
   const auto value = swap ? attended.value.flip(0) : attended.value;

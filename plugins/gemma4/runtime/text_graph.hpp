@@ -63,7 +63,7 @@ class LOCKSTEP_API TextGraph {
   [[nodiscard]] KeyValue new_keys_and_values(std::size_t index, const at::Tensor& normed, const TextPass& pass,
                                              const lockstep::TensorVisitor& taps) const;
   [[nodiscard]] at::Tensor attention(std::size_t index, const at::Tensor& normed, const TextPass& pass,
-                                     const KeyValue& attended) const;
+                                     const KeyValue& attended, const lockstep::TensorVisitor& taps) const;
   [[nodiscard]] at::Tensor mlp(std::size_t index, const at::Tensor& normed, const lockstep::TensorVisitor& taps) const;
   [[nodiscard]] at::Tensor normalized(const at::Tensor& x, const at::Tensor& weight = {}) const;
   [[nodiscard]] at::Tensor rotated(const at::Tensor& x, const Rotation& turn) const;

@@ -34,7 +34,7 @@ at::Tensor allowed_pairs(std::int64_t slots, std::int64_t valid_length, std::int
 
 /// The first (query, key) of [1, 1, S, S] where `wrong` is true, as text; empty if there is none.
 std::string first_pair(const at::Tensor& wrong) {
-  const auto pairs = at::nonzero(wrong);
+  const auto pairs = at::nonzero(wrong).contiguous();  // it comes column by column
   if (pairs.size(0) == 0) return {};
   const auto* indices = pairs[0].const_data_ptr<std::int64_t>();
   return fmt::format("query {}, key {}", indices[2], indices[3]);

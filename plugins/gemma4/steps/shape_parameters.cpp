@@ -19,7 +19,7 @@ ShapeParameters::ShapeParameters(lockstep::Step& step)
               fmt::format("known vision profile, or \"{}\"; default: {} unless its fields are given",
                           custom_profile_name, default_profile_name),
               {.optional = true}),
-      max_seq(step, "max_seq", "slots of a prompt", {.default_value = 2048, .min = 1, .unit = "tokens"}),
+      max_seq(step, "max_seq", "slots of a prompt", {.default_value = 2048, .min = 1, .max = 32768, .unit = "tokens"}),
       dtype(step, "dtype", "dtype of activations; default: the checkpoint's",
             {.choices = {"bfloat16", "float32"}, .optional = true}),
       visual_start_idx(step, "visual_start_idx", "first slot of the picture", {.min = 0, .optional = true}),
