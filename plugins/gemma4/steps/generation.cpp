@@ -9,6 +9,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/isfinite.h>
 #include <fmt/format.h>
 
 #include <lockstep/torch.hpp>
@@ -19,6 +20,7 @@
 #include "steps/ask_runtime.hpp"
 #include "steps/decode_errors.hpp"
 #include "steps/generation_run.hpp"
+#include "steps/logits_checks.hpp"
 #include "steps/model_inputs.hpp"
 #include "steps/own_error.hpp"
 #include "steps/reference_feed.hpp"
@@ -48,6 +50,7 @@ struct GenerationStep final : Step {
 
   Check tokens{*this, "tokens", expect(), "reference's tokens"};
   Check forks{*this, "forks", expect(), "no token differs, explained or not", Level::inform};
+  Check greedy{*this, "greedy", expect(), "the runtime's tokens are the arg max of its own logits, which are finite"};
   Check length{*this, "length", equal(), "tokens that the reference generates"};
   Check stop{*this, "stop", equal(), "why the reference stops"};
   gemma4::OwnError own_error{*this};
@@ -84,7 +87,10 @@ struct GenerationStep final : Step {
     std::size_t given = 0;  // tokens of the reference that the runtime was made to take
     while (true) {
       const auto actual = gemma4::generate_after(*runtime, *kv_cache, *logits, right, given, *max_new_tokens);
-      if (given == 0) publish(actual);
+      if (given == 0) {
+        publish(actual);
+        check_greedy(actual);
+      }
       const auto fork = gemma4::fork_of(right, actual.generation.tokens);
       if (!fork) {
         tokens.expect(true, {});
@@ -109,6 +115,22 @@ struct GenerationStep final : Step {
     std::vector<at::Tensor> rows;
     for (const auto& row : run.logits) rows.push_back(to_torch(row));
     generated_logits = Tensor(at::cat(rows, 0));
+  }
+
+  void check_greedy(const Run& run) {
+    const auto count = std::min(run.logits.size(), run.generation.tokens.size());
+    if (count == 0) return greedy.configure({.level = Level::off});  // the runtime shows no logits
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto row = to_torch(run.logits[i]).to(at::kFloat);
+      const auto token = run.generation.tokens[i];
+      const bool finite = at::isfinite(row).all().item().toBool();
+      if (finite && gemma4::top_two(run.logits[i]).first == token) continue;
+      const auto why = finite ? fmt::format("{} is the largest logit", gemma4::top_two(run.logits[i]).first)
+                              : std::string("its logits are not finite");
+      greedy.expect(false, fmt::format("token {} is {}, but {}", i, token, why));
+      return;
+    }
+    greedy.expect(true, {});
   }
 
   [[nodiscard]] bool is_explained(const Run& expected, const Run& actual, std::size_t fork) const {

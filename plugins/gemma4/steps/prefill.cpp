@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/logical_not.h>
 #include <ATen/ops/nonzero.h>
@@ -20,6 +21,7 @@
 #include "runtime/runtime.hpp"
 #include "steps/ask_runtime.hpp"
 #include "steps/cache_checks.hpp"
+#include "steps/layer_types.hpp"
 #include "steps/logits_checks.hpp"
 #include "steps/model_inputs.hpp"
 #include "steps/own_error.hpp"
@@ -32,6 +34,8 @@ using namespace lockstep;
 /// What a side shows of itself.
 struct Inner {
   std::map<std::int64_t, Tensor> layers;  ///< "L<i>.out"
+  std::map<std::int64_t, Tensor> keys;    ///< of every position, the reference's "L<i>.k_rope": [1, n, kv heads, D]
+  std::map<std::int64_t, Tensor> values;  ///< "L<i>.v_norm"
   std::optional<Tensor> logits_raw;
 };
 
@@ -41,8 +45,23 @@ std::int64_t layer_of(std::string_view name) { return std::stoll(std::string(nam
 TensorVisitor collecting(Inner& inner) {
   return [&inner](std::string_view name, const Tensor& tensor) {
     if (name == "logits_raw") inner.logits_raw = tensor;
-    if (name.starts_with('L') && name.ends_with(".out")) inner.layers.emplace(layer_of(name), tensor);
+    if (!name.starts_with('L')) return;
+    if (name.ends_with(".out")) inner.layers.emplace(layer_of(name), tensor);
+    if (name.ends_with(".k_rope")) inner.keys.emplace(layer_of(name), tensor);
+    if (name.ends_with(".v_norm")) inner.values.emplace(layer_of(name), tensor);
   };
+}
+
+/// The cache with every position of the prompt, also those that a sliding layer of the reference has dropped, where
+/// the reference shows them.
+gemma4::KvCache whole_cache(const Inner& inner, gemma4::KvCache kept) {
+  const auto heads_first = [](const Tensor& t) { return Tensor(to_torch(t).transpose(1, 2)); };
+  for (auto& layer : kept.layers) {
+    if (!inner.keys.contains(layer.index) || !inner.values.contains(layer.index)) continue;
+    layer.key = heads_first(inner.keys.at(layer.index));
+    layer.value = heads_first(inner.values.at(layer.index));
+  }
+  return kept;
 }
 
 /// The first position of [1, n, H] whose largest error is above `bound`, NaN included.
@@ -68,6 +87,7 @@ struct Prefill final : Step {
 
   Check fits{*this, "fits", expect(), "the prompt leaves one slot of max_seq for the next token"};
   gemma4::LogitsChecks logits_checks{*this};
+  Check layer_mask{*this, "layer_mask", expect(), "each layer adds the mask of its own type"};
   Check activation{*this, "activation", close(), "GELU (tanh) of the runtime's own gate projection, layer by layer"};
   Check layer_output{*this, "layer_output", norm_wise(), "reference's output of the layer, positions of the prompt"};
   gemma4::CacheChecks cache_checks{*this};
@@ -101,7 +121,9 @@ struct Prefill final : Step {
     const Tensor expected(last.owner(), last.data(), last.dtype(), {1, last.size(2)},
                           {last.strides()[0], last.strides()[2]});
 
-    if (activation.results().empty()) activation.configure({.level = Level::off});
+    for (auto* check : {&layer_mask, &activation}) {
+      if (check->results().empty()) check->configure({.level = Level::off});  // the runtime does not show it
+    }
     const auto place = compare_layers(expected_inner.layers, actual_inner.layers, layers);
     const auto outcome = logits_checks.compare(expected, actual, {});
     if (actual_inner.logits_raw && config.final_logit_softcapping) {
@@ -109,7 +131,7 @@ struct Prefill final : Step {
     } else {
       logits_checks.leave_out_softcap();
     }
-    const auto expected_cache = right->snapshot();
+    const auto expected_cache = whole_cache(expected_inner, right->snapshot());
     cache_checks.compare(expected_cache, actual_cache);
     if (fed) compare_fed(expected, expected_inner, expected_cache);
 
@@ -127,12 +149,20 @@ struct Prefill final : Step {
     return [this, keep = collecting(inner), gate = std::optional<Tensor>()](std::string_view name,
                                                                             const Tensor& tensor) mutable {
       keep(name, tensor);
+      if (name.ends_with(".mask")) compare_mask(layer_of(name), tensor);
       if (name.ends_with(".gate")) gate = tensor;
       if (!name.ends_with(".act") || !gate) return;
       const auto rows = [&](const Tensor& all) { return gemma4::narrow(all, 1, 0, batch->valid_length); };
       const Tensor expected(at::gelu(to_torch(*std::exchange(gate, std::nullopt)), "tanh"));
       activation.at("layer", layer_of(name)).compare(Expected{rows(expected)}, Actual{rows(tensor)});
     };
+  }
+
+  void compare_mask(std::int64_t layer, const Tensor& mask) {
+    const auto type = reference->checkpoint().config().text.layers.at(static_cast<std::size_t>(layer)).type;
+    layer_mask.at("layer", layer)
+        .expect(at::equal(to_torch(mask), to_torch((*masks)[type])),
+                fmt::format("the layer adds another mask than the {} one of masks_and_rope", gemma4::name_of(type)));
   }
 
   /// The same pass from the reference's inputs.

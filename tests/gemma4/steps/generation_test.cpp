@@ -14,7 +14,7 @@ using lockstep::test::StepBench;
 
 namespace {
 
-const Names all_checks{"tokens", "forks", "length", "stop"};
+const Names all_checks{"tokens", "forks", "greedy", "length", "stop"};
 
 /// The native reference, all but undecided at its fourth token: it takes token 5, which leads by 0.001.
 class UndecidedReference final : public gemma4::Reference {
@@ -95,7 +95,8 @@ TEST_CASE("a token that the reference is sure of is never explained") {
   const auto faulty = faulty_runtime(DType::float32);
   faulty->damage_generation = [](Generation& g) { g.tokens[3] = 5; };
   const auto bench = run_generation(faulty);
-  CHECK(bench.with(Verdict::fail) == names("tokens"));
+  CHECK(bench.with(Verdict::fail) == names("tokens", "greedy"));
+  CHECK_THAT(bench.result("greedy").message.value(), contains_text("token 3 is 5, but "));
   CHECK_THAT(bench.result("tokens").message.value(), contains_text("token 3 is 5 ("));
 }
 
@@ -108,7 +109,7 @@ TEST_CASE("a fork is explained only if decode passed, the margin is below error 
   const DecodeErrors good{.passed = true, .steps = 8, .bound = 0.1};
   const auto explained = run(good);
   CHECK(explained.with(Verdict::warn) == names("forks"));
-  CHECK(explained.with(Verdict::pass) == names("tokens", "length", "stop"));
+  CHECK(explained.with(Verdict::pass) == names("tokens", "greedy", "length", "stop"));
   CHECK_THAT(explained.result("forks").message.value(), contains_text("token 3 is "));
   CHECK_THAT(explained.result("forks").message.value(), contains_text("the reference's margin is 0.001"));
 

@@ -46,6 +46,13 @@ TEST_CASE("one key too many at the window's edge turns pattern and rule red and 
   CHECK(bench.with(Verdict::fail) == names("mask_pattern", "mask_rule"));
 }
 
+TEST_CASE("of several wrong pairs the first is named") {
+  const auto bench = run_damaged([](gemma4::AttentionMasks& masks) {
+    masks.sliding = changed(masks.sliding, [](at::Tensor& m) { m.diagonal(-64, 2, 3).zero_(); });
+  });
+  CHECK_THAT(bench.result("mask_rule", "sliding").message.value(), contains_text("query 64, key 0 may attend"));
+}
+
 TEST_CASE("a full mask with a window turns pattern and rule red") {
   const auto bench = run_damaged([](gemma4::AttentionMasks& masks) { masks.full = masks.sliding; });
   CHECK(bench.with(Verdict::fail) == names("mask_pattern", "mask_rule"));

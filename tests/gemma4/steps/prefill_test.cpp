@@ -99,6 +99,22 @@ TEST_CASE("a cache with the keys of another position turns cache_keys red") {
   CHECK(run_prefill(faulty).with(Verdict::fail) == names("cache_keys"));
 }
 
+TEST_CASE("NaN in a slot that the window has left behind is a finding") {
+  const auto faulty = faulty_runtime(DType::bfloat16);
+  faulty->damage_cache = [](gemma4::KvCache& cache) {
+    cache.layers[0].value = changed(cache.layers[0].value, [](at::Tensor& v) { v[0][0][0][0] = std::nan(""); });
+  };
+  CHECK(run_prefill(faulty).with(Verdict::fail) == names("cache_values"));
+}
+
+TEST_CASE("a layer that adds the mask of the other type turns layer_mask red") {
+  const auto faulty = faulty_runtime(DType::bfloat16);
+  faulty->damage_inner = [](std::string_view name, const Tensor& t) {
+    return name == "L4.mask" ? Tensor(lockstep::to_torch(t) - 1) : t;
+  };
+  CHECK(run_prefill(faulty).with(Verdict::fail) == names("layer_mask"));
+}
+
 TEST_CASE("a cache without a layer, or of another length, is a finding") {
   const auto faulty = faulty_runtime(DType::bfloat16);
   faulty->damage_cache = [](gemma4::KvCache& cache) { cache.layers.pop_back(); };
