@@ -53,8 +53,8 @@ Tensor TextGraph::decoder_layer(std::size_t index, const Tensor& hidden, const T
   const auto& layer = weights_.layers[index];
   const auto normed = normalized(hidden, layer.input_layernorm);
   if (layer.produces_kv()) attended[index] = pass.attended(index, new_keys_and_values(index, normed, pass, taps));
-  auto x =
-      hidden + normalized(attention(index, normed, pass, attended[layer.kv_source], taps), layer.post_attention_layernorm);
+  auto x = hidden +
+           normalized(attention(index, normed, pass, attended[layer.kv_source], taps), layer.post_attention_layernorm);
   x = x +
       normalized(mlp(index, normalized(x, layer.pre_feedforward_layernorm), taps), layer.post_feedforward_layernorm);
   const auto gate = gelu(at::linear(x, layer.per_layer_input_gate)) *
@@ -82,8 +82,8 @@ KeyValue TextGraph::new_keys_and_values(std::size_t index, const Tensor& normed,
 }
 
 // The queries of one key-value head are the rows of one matrix, so keys and values are never repeated.
-Tensor TextGraph::attention(std::size_t index, const Tensor& normed, const TextPass& pass,
-                            const KeyValue& attended, const lockstep::TensorVisitor& taps) const {
+Tensor TextGraph::attention(std::size_t index, const Tensor& normed, const TextPass& pass, const KeyValue& attended,
+                            const lockstep::TensorVisitor& taps) const {
   const auto& layer = weights_.layers[index];
   const auto type = config().layers[index].type;
   const auto width = config().layers[index].head_dim;
