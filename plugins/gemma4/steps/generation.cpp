@@ -75,8 +75,8 @@ struct GenerationStep final : Step {
     if (fed) compare_fed(expected, tokenizer);
     own_error.summarize(context,
                         (expected_text == actual_text
-                             ? fmt::format("{} tokens, {}: \"{}\"", right.tokens.size(), right.stop, expected_text)
-                             : fmt::format("expected \"{}\", actual \"{}\"", expected_text, actual_text)));
+                             ? fmt::format("{} tokens, {}: {:?}", right.tokens.size(), right.stop, expected_text)
+                             : fmt::format("expected {:?}, actual {:?}", expected_text, actual_text)));
   }
 
  private:

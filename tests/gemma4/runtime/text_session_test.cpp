@@ -109,7 +109,8 @@ TEST_CASE("rows of padding are finite in every layer, also where no key is allow
       CAPTURE(name);
       CHECK(at::isfinite(tensor).all().item<bool>());
     }
-    CHECK(shown.size() == 2 + 5 * 2 + 10 + 1);  // per-layer inputs, keys and values, layers, logits_raw
+    // per-layer inputs, keys and values; mask, gate, activation and output of each layer; logits_raw
+    CHECK(shown.size() == 2 + 5 * 2 + 10 * 4 + 1);
   }
 }
 
