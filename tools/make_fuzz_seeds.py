@@ -29,6 +29,7 @@ indexes = {
     "two_shards": {"metadata": {"total_size": 2}, "weight_map": {"a": "one.safetensors", "b": "two.safetensors"}},
     "one_shard": {"weight_map": {"a": "./one.safetensors"}},
     "huge_number": {"metadata": {"total_size": 10**400}, "weight_map": {"a": "one.safetensors"}},
+    "long_name": {"metadata": {}, "weight_map": {"a": "x" * 300}},
     "escape": {"weight_map": {"a": "../one.safetensors"}},
 }
 (folder / "safetensors").mkdir(parents=True, exist_ok=True)

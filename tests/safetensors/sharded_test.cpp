@@ -47,6 +47,13 @@ TEST_CASE("a missing shard is named") {
         R"(the shard "three.safetensors" is missing)");
 }
 
+TEST_CASE("a shard whose name no file can have is missing") {
+  const Shards shards;
+  const auto message = shards.with_map("{\"a\":\"" + std::string(5000, 'x') + "\"}");
+  CHECK_THAT(message, contains_text("the shard \"xxx"));
+  CHECK_THAT(message, contains_text("is missing"));
+}
+
 TEST_CASE("a tensor in another shard than the index says is refused") {
   const Shards shards;
   CHECK(shards.with_map(R"({"a":"one.safetensors","b":"two.safetensors","c":"two.safetensors"})") ==
