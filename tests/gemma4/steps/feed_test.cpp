@@ -70,6 +70,16 @@ void forget(AfterPrefill& before) {
 
 }  // namespace
 
+TEST_CASE("a check that looks at nothing handed on is the stage's own: a layer with another mask is wrong here") {
+  const auto faulty = faulty_runtime(DType::bfloat16);
+  faulty->damage_inner = [](std::string_view name, const Tensor& t) {
+    return name == "L4.mask" ? Tensor(lockstep::to_torch(t) - 1) : t;
+  };
+  const auto bench = run_prefill(faulty);
+  CHECK(bench.with(Verdict::fail) == names("layer_mask"));
+  CHECK(origin_of(bench) == "wrong here");
+}
+
 TEST_CASE("the native runtime is right with the reference's inputs in both dtypes, and nothing is said of origins") {
   for (const auto dtype : {DType::bfloat16, DType::float32}) {
     const auto prefill = run_prefill(native_runtime(dtype));
