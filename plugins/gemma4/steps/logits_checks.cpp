@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <string_view>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/tanh.h>
-#include <ATen/ops/topk.h>
 #include <fmt/format.h>
 
 #include <lockstep/torch.hpp>
@@ -41,13 +41,16 @@ bool with_subject(Check& check, const std::string& subject, const Entry& entry) 
 }  // namespace
 
 TopTwo top_two(const Tensor& logits) {
-  const auto [values, indices] = at::topk(to_torch(logits).to(at::kFloat).flatten(), 2);
-  const auto* value = values.const_data_ptr<float>();
-  const auto* index = indices.const_data_ptr<std::int64_t>();
-  TopTwo top{.first = index[0], .second = index[1], .gap = static_cast<double>(value[0]) - value[1]};
-  // topk does not say which of two equal values comes first; arg max takes the first.
-  if (top.gap == 0 && top.first > top.second) std::swap(top.first, top.second);
-  const auto spacing = spacing_at(value[0], logits.dtype());
+  // Not topk: of three equal values it may leave out the first, which arg max takes.
+  const auto values = to_torch(logits).to(at::kFloat).flatten().contiguous();
+  const std::span<const float> row(values.const_data_ptr<float>(), static_cast<std::size_t>(values.numel()));
+  const auto first = std::ranges::max_element(row);
+  const auto before = std::max_element(row.begin(), first);
+  const auto behind = std::max_element(first + 1, row.end());
+  const auto second = before == first || (behind != row.end() && *behind > *before) ? behind : before;
+  TopTwo top{
+      .first = first - row.begin(), .second = second - row.begin(), .gap = static_cast<double>(*first) - *second};
+  const auto spacing = spacing_at(*first, logits.dtype());
   top.spacings = spacing > 0 ? top.gap / spacing : 0;
   return top;
 }
