@@ -18,10 +18,7 @@ class RecordedRuntime final : public Runtime {
   RecordedRuntime(RuntimeDump dump, const RecordedRuntimeOptions& options)
       : stages_(std::make_shared<const DumpedStages>(std::move(dump), options.required)),
         profile_(options.profile),
-        layout_{.max_seq = options.max_seq,
-                .visual_start_idx = options.profile.visual_start_idx,
-                .num_visual_tokens = options.profile.num_visual_tokens,
-                .batch_size = options.profile.batch_size},
+        layout_(options.profile.layout(options.max_seq)),
         dtype_(options.dtype),
         mask_fill_(options.mask_fill),
         layer_types_(options.layer_types),

@@ -35,10 +35,7 @@ class StaticRuntime final : public Runtime {
   StaticRuntime(std::shared_ptr<const Checkpoint> checkpoint, const StaticRuntimeOptions& options)
       : checkpoint_(std::move(checkpoint)),
         profile_(options.profile),
-        layout_{.max_seq = options.max_seq,
-                .visual_start_idx = options.profile.visual_start_idx,
-                .num_visual_tokens = options.profile.num_visual_tokens,
-                .batch_size = options.profile.batch_size},
+        layout_(options.profile.layout(options.max_seq)),
         dtype_(options.dtype),
         mask_fill_(options.mask_fill),
         fault_(options.fault),

@@ -6,6 +6,8 @@
 
 #include <lockstep/export.hpp>
 
+#include "runtime/layout.hpp"
+
 namespace gemma4 {
 
 /// What a checkpoint's vision config says about the picture's geometry.
@@ -65,6 +67,13 @@ struct LOCKSTEP_API VisionProfile {
   [[nodiscard]] std::int64_t image_width() const noexcept { return patch_grid_width * patch_size; }
   [[nodiscard]] std::int64_t patch_vector_size() const noexcept { return 3 * patch_size * patch_size; }
   [[nodiscard]] std::int64_t visual_end_idx() const noexcept { return visual_start_idx + num_visual_tokens; }
+  /// Its slots in a prompt of max_seq.
+  [[nodiscard]] StaticLayout layout(std::int64_t max_seq) const noexcept {
+    return {.max_seq = max_seq,
+            .visual_start_idx = visual_start_idx,
+            .num_visual_tokens = num_visual_tokens,
+            .batch_size = batch_size};
+  }
 
   /// The first rule that does not hold, if any. In this order: a name; batch_size 1; positive sizes; start not
   /// negative; both grid axes divisible by the pooling kernel; no more tokens than the capacity; the soft grid gives

@@ -24,17 +24,10 @@
 #include "steps/model_inputs.hpp"
 #include "steps/own_error.hpp"
 #include "steps/reference_feed.hpp"
+#include "steps/tensor_rows.hpp"
 
 namespace {
 using namespace lockstep;
-
-Tensor one_token(std::int64_t id) { return Tensor::copy_of(std::span<const std::int64_t>(&id, 1), {1, 1}); }
-
-/// [1, 1, V] as [1, V]
-Tensor row_of(const Tensor& logits) {
-  return {
-      logits.owner(), logits.data(), logits.dtype(), {1, logits.size(2)}, {logits.strides()[1], logits.strides()[2]}};
-}
 
 /// Compares single-token passes with a growing cache. Both sides get the reference's tokens: as long as the runtime
 /// would have chosen the same ones itself, that is free-running decoding; where it would not, the fork is reported with
@@ -73,7 +66,7 @@ struct Decode final : Step {
     const auto count = std::min(*steps, free);
     const auto session = runtime->resume(*kv_cache);
     const auto right = reference->start();
-    auto expected = row_of(right->prefill(gemma4::model_inputs_of(*batch), 1));
+    auto expected = gemma4::last_row(right->prefill(gemma4::model_inputs_of(*batch), 1));
     std::unique_ptr<gemma4::RuntimeSession> from_reference;
     if (is_fed) {
       own_error.run([&] {
@@ -94,7 +87,7 @@ struct Decode final : Step {
         forks += fmt::format("{}{}: {}", forks.empty() ? "forks at step " : ", ", step,
                              gemma4::margin_text(choice, expected.dtype()));
       }
-      const auto token = one_token(choice.first);
+      const auto token = gemma4::single(choice.first);
       gemma4::DecodeInner inner;
       const auto length = session->length();
       const auto answer = gemma4::ask_runtime(context, logits_checks.logits(), [&] {
@@ -105,7 +98,7 @@ struct Decode final : Step {
       const auto& [actual, cache_now] = *answer;
       fed.push_back(choice.first);
       rows.push_back(to_torch(actual));
-      expected = row_of(right->decode(token));
+      expected = gemma4::last_row(right->decode(token));
       const auto subject = fmt::format("step {}", step);
       const auto outcome = logits_checks.compare(expected, actual, subject, *mode == "free_running");
       compare_inner(inner, actual, length, subject);

@@ -10,6 +10,7 @@
 #include <lockstep/torch.hpp>
 
 #include "steps/layer_types.hpp"
+#include "steps/tensor_rows.hpp"
 
 namespace gemma4 {
 namespace {
@@ -55,7 +56,7 @@ StepInputChecks::StepInputChecks(Step& step)
 void StepInputChecks::compare(const DecodeInner& inner, const Reference& reference, std::int64_t slots,
                               std::int64_t length, const std::string& subject) {
   const auto& config = reference.checkpoint().config().text;
-  const auto expected = reference.rope(Tensor::copy_of(std::span<const std::int64_t>(&length, 1), {1, 1}));
+  const auto expected = reference.rope(single(length));
   for (const auto type : layer_types(config)) {
     const auto name = fmt::format("{} {}", subject, name_of(type));
     const auto window = type == LayerType::sliding_attention ? config.sliding_window : 0;

@@ -24,6 +24,7 @@
 #include "steps/model_inputs.hpp"
 #include "steps/own_error.hpp"
 #include "steps/reference_feed.hpp"
+#include "steps/tensor_rows.hpp"
 
 namespace {
 using namespace lockstep;
@@ -143,16 +144,16 @@ struct GenerationStep final : Step {
   void compare_fed(const Run& expected, const gemma4::Tokenizer& tokenizer) {
     own_error.run([&] {
       const auto right = reference->start();
-      const auto prompt = to_torch(right->prefill(gemma4::model_inputs_of(*batch), 1)).select(1, 0);
+      const auto prompt = gemma4::last_row(right->prefill(gemma4::model_inputs_of(*batch), 1));
       const auto cache = gemma4::static_cache_of(right->snapshot(), runtime->layout().max_seq - 1);
       const auto& tokens_right = expected.generation.tokens;
-      const auto actual = gemma4::generate_after(*runtime, cache, Tensor(prompt), tokens_right, 0, *max_new_tokens);
+      const auto actual = gemma4::generate_after(*runtime, cache, prompt, tokens_right, 0, *max_new_tokens);
       const auto fork = gemma4::fork_of(tokens_right, actual.generation.tokens);
       const auto alike =
           std::min({expected.logits.size(), actual.logits.size(), fork.value_or(tokens_right.size()) + 1});
       bool good = true;
       for (std::size_t i = 0; i < alike; ++i) {
-        const Tensor row(to_torch(expected.logits[i]).to(prompt.scalar_type()));
+        const Tensor row(to_torch(expected.logits[i]).to(to_torch(prompt.dtype())));
         good = own_error.logits(row, actual.logits[i], fmt::format("token {}", i), false) && good;
       }
       const auto at = fork ? gemma4::margin_at(expected, actual, *fork) : std::nullopt;

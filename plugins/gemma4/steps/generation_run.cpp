@@ -1,12 +1,13 @@
 #include "steps/generation_run.hpp"
 
 #include <algorithm>
-#include <span>
 
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>
 
 #include <lockstep/torch.hpp>
+
+#include "steps/tensor_rows.hpp"
 
 namespace gemma4 {
 
@@ -22,7 +23,7 @@ GenerationRun generate_after(const Runtime& runtime, const KvCache& cache, const
     run.logits.push_back(row);
     run.generation.tokens.push_back(right[i]);
     if (i + 1 == right.size()) break;
-    row = session->decode(Tensor::copy_of(std::span<const std::int64_t>(&right[i], 1), {1, 1}));
+    row = session->decode(single(right[i]));
   }
   const auto left = max_new_tokens - static_cast<std::int64_t>(given);
   if (left == 0 || (given > 0 && given == right.size())) {

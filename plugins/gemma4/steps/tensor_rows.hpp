@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <utility>
 
 #include <lockstep/tensor.hpp>
 
@@ -13,6 +16,17 @@ namespace gemma4 {
   sizes[axis] = count;
   const auto offset = first * tensor.strides()[axis] * static_cast<std::int64_t>(element_size(tensor.dtype()));
   return {tensor.owner(), tensor.data() + offset, tensor.dtype(), std::move(sizes), tensor.strides()};
+}
+
+/// The last position of logits [1, k, V], as [1, V].
+[[nodiscard]] inline lockstep::Tensor last_row(const lockstep::Tensor& logits) {
+  const auto last = narrow(logits, 1, logits.size(1) - 1, 1);
+  return {last.owner(), last.data(), last.dtype(), {1, last.size(2)}, {last.strides()[1], last.strides()[2]}};
+}
+
+/// A token or a position as a step takes it: int64 [1, 1].
+[[nodiscard]] inline lockstep::Tensor single(std::int64_t value) {
+  return lockstep::Tensor::copy_of(std::span<const std::int64_t>(&value, 1), {1, 1});
 }
 
 }  // namespace gemma4
