@@ -29,6 +29,10 @@ struct PortType<Tensor> {
   static constexpr std::string_view id = "lockstep.tensor/1";
 };
 template <>
+struct PortType<NamedTensors> {
+  static constexpr std::string_view id = "lockstep.tensors/1";
+};
+template <>
 struct PortType<std::string> {
   static constexpr std::string_view id = "lockstep.text/1";
 };
@@ -39,6 +43,9 @@ using TensorVisitor = std::function<void(std::string_view name, const Tensor& te
 /// A result that holds tensors shows them by a function found beside its type:
 /// `void visit_tensors(const StaticBatch& batch, const lockstep::TensorVisitor& visit);`
 inline void visit_tensors(const Tensor& tensor, const TensorVisitor& visit) { visit("", tensor); }
+inline void visit_tensors(const NamedTensors& tensors, const TensorVisitor& visit) {
+  for (const auto& [name, tensor] : tensors.entries()) visit(name, tensor);
+}
 
 /// What `describe`, the binder and the docs know about a port.
 struct PortInfo {

@@ -2,10 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <lockstep/export.hpp>
@@ -97,6 +100,37 @@ class LOCKSTEP_API Tensor {
   DType dtype_ = DType::float32;
   std::vector<std::int64_t> sizes_{0};
   std::vector<std::int64_t> strides_{1};
+};
+
+/// A set of tensors by name, in the order in which they were added: what a file of tensors holds, what a model takes
+/// and gives. A plain value; copying copies handles.
+/// ```cpp
+/// NamedTensors outputs;
+/// outputs.add("logits", logits);
+/// write_safetensors("outputs.safetensors", outputs.entries());
+/// ```
+class LOCKSTEP_API NamedTensors {
+ public:
+  using Entries = std::vector<std::pair<std::string, Tensor>>;
+
+  NamedTensors() = default;
+  /// Throws Error as add() does.
+  explicit NamedTensors(Entries entries);
+
+  /// Throws Error if the name is empty or is in the set already.
+  void add(std::string name, Tensor tensor);
+  [[nodiscard]] const Entries& entries() const noexcept { return entries_; }
+  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+  [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
+  [[nodiscard]] std::vector<std::string> names() const;
+  /// Null if there is no such tensor; valid until the next add().
+  [[nodiscard]] const Tensor* find(std::string_view name) const noexcept;
+  /// Throws Error with the nearest name if there is no such tensor.
+  [[nodiscard]] const Tensor& at(std::string_view name) const;
+
+ private:
+  Entries entries_;
+  std::map<std::string, std::size_t, std::less<>> index_;
 };
 
 /// "[1, 160, 128]"
