@@ -93,6 +93,15 @@ std::vector<Verb> make_verbs() {
                    {"verbose", "", false, "report statistics too"}},
        .exclusive = {{"quiet", "verbose"}},
        .run = compare},
+      {.name = "report",
+       .positionals = {"RECORD"},
+       .summary = "shows a run again from its record",
+       .details = "RECORD is a file that 'run --json' wrote, or '-' for standard input.",
+       .options = {color,
+                   {"quiet", "", false, "report only what failed and the last line"},
+                   {"verbose", "", false, "report every check, statistics and parameters"}},
+       .exclusive = {{"quiet", "verbose"}},
+       .run = report},
   };
 }
 

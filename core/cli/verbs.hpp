@@ -17,6 +17,7 @@ int list(const Arguments& arguments);
 int describe(const Arguments& arguments);
 int explain(const Arguments& arguments);
 int compare(const Arguments& arguments);
+int report(const Arguments& arguments);
 
 /// What `run` writes to --json and --junit when the command line cannot be read: a record with the verdict `invalid`,
 /// so that nobody takes the report of an earlier run for this one's.

@@ -101,7 +101,10 @@ void Execution::prepare_record() {
   record_.exit_code = crashed_exit_code;  // what stays on disk if a step takes the process with it
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const auto& step = plan_.steps[i];
-    StepRecord record{.id = step.id, .uses = step.uses, .scored = roles_[i] == Role::scored};
+    StepRecord record{.id = step.id,
+                      .uses = step.uses,
+                      .location = step.location.to_string(),
+                      .scored = roles_[i] == Role::scored};
     if (step.handle) {
       record.plugin_file = step.handle->file.string();
       record.build_id = step.handle->build_id;

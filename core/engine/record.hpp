@@ -33,6 +33,7 @@ struct OutputRecord {
 struct StepRecord {
   std::string id;
   std::string uses;
+  std::string location;     ///< "file:line:column" of the step in the pipeline, empty: not known
   std::string plugin_file;  ///< empty: not found
   std::string build_id;
   bool scored = true;
@@ -51,6 +52,7 @@ struct StepRecord {
 
 /// All that is known about a run; every report is a pure function of it.
 struct RunRecord {
+  std::string tool_version;  ///< of the program that wrote it; empty: this one
   std::string pipeline_name;
   std::string pipeline_file;
   std::string pipeline_sha256;

@@ -13,6 +13,11 @@ was found where. A sharded checkpoint is given by its `model.safetensors.index.j
     DiagnosticCode{"F002", "renamed tensor does not exist", R"(
 `--map OLD=NEW` names a tensor OLD that the first file does not have, or NEW that the second does not. Exit code 2.
 )"},
+    DiagnosticCode{"F003", "run record cannot be read", R"(
+A file that should be a run record, as `lockstep run PIPELINE --json FILE` writes it, does not exist, may not be read, is no
+JSON, or is no record of schema 1. The message names the field, what was found there and what was expected. A record that
+Lockstep wrote is whole at any time: look for a copy or an upload that was cut off. Exit code 2.
+)"},
 };
 
 }  // namespace

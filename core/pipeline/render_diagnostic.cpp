@@ -82,6 +82,7 @@ std::string place_text(const Location& location) {
 
 std::string source_lines(const Location& location, std::string_view suggestion, const Style& style) {
   if (!location.source || location.line == 0) return {};
+  if (location.source->text.empty()) return {};  // read from a record, which keeps the place alone
   const auto line = line_of(location.source->text, location.line);
   const auto shown = excerpt(line, location.column > 0 ? location.column - 1 : 0, location.length);
   const auto number = is_argument(*location.source) ? std::string("  ") : fmt::format("{:>2}", location.line);

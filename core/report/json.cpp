@@ -86,7 +86,7 @@ Json fields(const std::vector<std::pair<std::string, Value>>& values) {
 }
 
 Json to_json(const StepRecord& step) {
-  Json json = {{"id", step.id}, {"uses", step.uses}, {"plugin", nullptr}};
+  Json json = {{"id", step.id}, {"uses", step.uses}, {"location", or_null(step.location)}, {"plugin", nullptr}};
   if (!step.plugin_file.empty()) json["plugin"] = {{"file", step.plugin_file}, {"build_id", or_null(step.build_id)}};
   json.update({{"scored", step.scored},
                {"status", step.status ? Json(name_of(*step.status)) : Json(nullptr)},
@@ -129,7 +129,7 @@ std::string to_json(const RunRecord& record) {
 
 std::string to_json(const RunRecord& record, const std::vector<std::string>& steps) {
   Json json = {{"schema", schema},
-               {"tool", {{"name", "lockstep"}, {"version", LOCKSTEP_VERSION}}},
+               {"tool", {{"name", "lockstep"}, {"version", record.tool_version.empty() ? LOCKSTEP_VERSION : record.tool_version}}},
                {"pipeline",
                 {{"name", record.pipeline_name},
                  {"file", record.pipeline_file},

@@ -67,6 +67,8 @@ TEST_CASE("every mistake on the command line renders as approved") {
       Mistake{"F001", 2, {"compare", a, "missing.safetensors"}},
       Mistake{"F001-malformed", 2, {"compare", "pipelines/pass.toml", a}},
       Mistake{"F002", 2, {"compare", a, a, "--map", "wieght=kernel"}},
+      Mistake{"F003", 2, {"report", "pipelines/pass.toml"}},
+      Mistake{"F003-missing", 2, {"report", "missing.json"}},
       Mistake{"F002-new", 2, {"compare", a, b, "--map", "weight=bais"}},
       Mistake{"R001", 4, {"run", "pipelines/pass.toml", "--quiet", "--json", "no/such/folder/record.json"}},
       Mistake{"R001-circle", 4, {"run", "pipelines/pass.toml", "--quiet", "--json", "circle.json"}},
