@@ -11,6 +11,7 @@
 #include <lockstep/diagnostic.hpp>
 #include "cli/terminal_io.hpp"
 #include "cli/verbs.hpp"
+#include "pipeline/exit_code.hpp"
 #include "pipeline/render_diagnostic.hpp"
 #include "report/file_comparison.hpp"
 
@@ -169,7 +170,7 @@ int compare(const Arguments& arguments) {
   const auto b = open(arguments.positional(1));
   const auto comparison = compare_files(a, b, criterion, renames_of(arguments, a, b));
   print(stdout, file_comparison_text(comparison, {use_colour(arguments, stdout), detail_of(arguments)}));
-  return passes(comparison) ? exit_passed : exit_failed;
+  return passes(comparison) ? exit_code::passed : exit_code::failed;
 }
 
 }  // namespace lockstep::cli

@@ -5,6 +5,7 @@
 #include "cli/pipeline_arguments.hpp"
 #include "cli/terminal_io.hpp"
 #include "cli/verbs.hpp"
+#include "pipeline/exit_code.hpp"
 #include "report/describe.hpp"
 
 namespace lockstep::cli {
@@ -28,13 +29,13 @@ int describe(const Arguments& arguments) {
     const bool not_found = lookup.outcome == StepCatalog::Outcome::not_found;
     if (not_found) lookup.diagnostic.did_you_mean = did_you_mean(step.value, loader.names());
     print({lookup.diagnostic}, use_colour(arguments, stderr));
-    return not_found ? exit_invalid : exit_not_loadable;
+    return not_found ? exit_code::invalid : exit_code::not_loadable;
   }
   const auto description = description_of(lookup.handle);
   print(stdout, arguments.has("json")       ? describe_json(description)
                 : arguments.has("markdown") ? describe_markdown(description)
                                             : describe_text(description));
-  return exit_passed;
+  return exit_code::passed;
 }
 
 }  // namespace lockstep::cli

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cli/terminal_io.hpp"
+#include "pipeline/exit_code.hpp"
 #include "pipeline/render_diagnostic.hpp"
 
 namespace lockstep::cli {
@@ -22,7 +23,7 @@ extern "C" void on_exit_call() {
   const auto who = step != nullptr ? "step " + in_quotes(*step) : std::string("a plugin");
   if (is_terminal(stderr)) print(stderr, "\r\x1b[2K");  // over the line of the running step
   print({{.message = fmt::format("{} ended the process by calling exit", who)}}, use_colour(stderr));
-  _exit(exit_crashed);
+  _exit(exit_code::crashed);
 }
 
 void catch_exit() {

@@ -5,6 +5,7 @@
 #include "cli/pipeline_arguments.hpp"
 #include "cli/terminal_io.hpp"
 #include "cli/verbs.hpp"
+#include "pipeline/exit_code.hpp"
 #include "report/text.hpp"
 
 namespace lockstep::cli {
@@ -33,7 +34,7 @@ int list(const Arguments& arguments) {
     for (const auto& folder : loader.folders()) folders.push_back(folder.string());
     print(stdout, fmt::format("no steps found in {}\n", fmt::join(folders, ", ")));
   }
-  return exit_passed;
+  return exit_code::passed;
 }
 
 }  // namespace lockstep::cli

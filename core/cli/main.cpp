@@ -10,6 +10,7 @@
 #include <lockstep/diagnostic.hpp>
 #include "cli/terminal_io.hpp"
 #include "cli/verbs.hpp"
+#include "pipeline/exit_code.hpp"
 #include "pipeline/render_diagnostic.hpp"
 
 namespace {
@@ -38,11 +39,11 @@ int main_with(const cli::CommandLine& line) {
   const bool asks_about_verb = first == "help" && line.words.size() > 1 && !is_help(line.words[1]);
   if (is_help(first) || (first == "help" && !asks_about_verb)) {
     cli::print(stdout, cli::help());
-    return cli::exit_passed;
+    return exit_code::passed;
   }
   if (first == "--version") {
     cli::print(stdout, "lockstep " LOCKSTEP_VERSION "\n");
-    return cli::exit_passed;
+    return exit_code::passed;
   }
   const auto& verbs = cli::verbs();
   const std::size_t place = asks_about_verb ? 1 : 0;
@@ -51,7 +52,7 @@ int main_with(const cli::CommandLine& line) {
   if (verb == verbs.end()) fail_without_verb(line, place);
   if (asks_about_verb || std::any_of(line.words.begin() + 1, line.words.end(), is_help)) {
     cli::print(stdout, cli::help(*verb));
-    return cli::exit_passed;
+    return exit_code::passed;
   }
   return verb->run(line.parse(*verb));
 }
@@ -65,17 +66,17 @@ int main(int argc, char** argv) {
   // ones take the cores from those that compute. Read when the first plugin brings OpenMP in.
   ::setenv("OMP_WAIT_POLICY", "passive", 0);
   const cli::CommandLine line({argv + 1, argv + argc});
-  int code = cli::exit_error;
+  int code = exit_code::error;
   try {
     code = main_with(line);
   } catch (const cli::CommandLineError& error) {
     cli::print(error.diagnostics, cli::use_colour(stderr));
     if (!line.words.empty() && line.words.front() == "run") cli::record_invalid_command_line(line, error.diagnostics);
-    code = cli::exit_invalid;
+    code = exit_code::invalid;
   } catch (const std::exception& error) {
     cli::print({{.message = error.what()}}, cli::use_colour(stderr));
   }
-  if (cli::flush_standard_output() || code == cli::exit_error) return code;  // `run` has said it, in its record too
+  if (cli::flush_standard_output() || code == exit_code::error) return code;  // `run` has said it, in its record too
   cli::print({{.code = "R001", .message = "the report cannot be written to standard output"}}, cli::use_colour(stderr));
-  return std::max(code, cli::exit_error);
+  return std::max(code, exit_code::error);
 }

@@ -3,6 +3,7 @@
 #include "cli/pipeline_arguments.hpp"
 #include "cli/terminal_io.hpp"
 #include "cli/verbs.hpp"
+#include "pipeline/exit_code.hpp"
 #include "pipeline/render_diagnostic.hpp"
 #include "report/plan.hpp"
 
@@ -27,7 +28,7 @@ int validate(const Arguments& arguments) {
   const auto steps = result.plan.steps.size();
   if (!arguments.has("quiet"))
     print(stdout, fmt::format("{} is valid: {} step{}\n", result.plan.file, steps, steps == 1 ? "" : "s"));
-  return exit_passed;
+  return exit_code::passed;
 }
 
 int plan(const Arguments& arguments) {
@@ -35,7 +36,7 @@ int plan(const Arguments& arguments) {
   const auto result = checked_plan(arguments, loader);
   if (!result.ok()) return result.exit_code();
   print(stdout, arguments.has("json") ? plan_json(result.plan) : plan_text(result.plan));
-  return exit_passed;
+  return exit_code::passed;
 }
 
 }  // namespace lockstep::cli

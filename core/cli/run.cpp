@@ -1,18 +1,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 
 #include "cli/exit_guard.hpp"
 #include "cli/pipeline_arguments.hpp"
+#include "cli/reports.hpp"
 #include "cli/terminal_io.hpp"
 #include "cli/verbs.hpp"
+#include "pipeline/exit_code.hpp"
 #include "pipeline/render_diagnostic.hpp"
-#include "report/junit.hpp"
 #include "report/live.hpp"
 #include "report/output.hpp"
 
@@ -24,7 +22,7 @@ static_assert(std::atomic<bool>::is_always_lock_free, "the signal handler uses i
 
 /// The first signal lets the run end with a record, the second ends at once.
 extern "C" void on_interrupt(int) {
-  if (interrupted.exchange(true)) _exit(exit_interrupted);
+  if (interrupted.exchange(true)) _exit(exit_code::interrupted);
   constexpr std::string_view text = "\ninterrupted: the run ends with its record; once more ends it at once\n";
   if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;
 }
@@ -37,79 +35,12 @@ void catch_interrupts() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-/// The report files that were asked for.
-struct Targets {
-  std::optional<ReportTarget> json;
-  std::optional<ReportTarget> junit;
-
-  [[nodiscard]] bool use_standard_output() const {
-    return (json && json->is_standard_output()) || (junit && junit->is_standard_output());
-  }
-};
-
-Targets targets_of(const Arguments& arguments) {
-  Targets targets;
-  if (const auto json = arguments.option("json")) targets.json.emplace(json->value);
-  if (const auto junit = arguments.option("junit")) targets.junit.emplace(junit->value);
-  return targets;
-}
-
-/// Writes the reports; what could not be written becomes part of `record` before the run record is written, last.
-void write_reports(const Targets& targets, RunRecord& record) {
-  if (targets.junit) {
-    if (auto failure = targets.junit->write("JUnit report", to_junit(record)))
-      add_report_failure(record, std::move(*failure));
-  }
-  if (!targets.json) return;
-  if (auto failure = IncrementalRecord(*targets.json).finish(record)) add_report_failure(record, std::move(*failure));
-}
-
-int end_invalid(const Targets& targets, const PlanResult& result, bool colour) {
+int end_invalid(const Reports& reports, const PlanResult& result, bool colour) {
   auto record = invalid_record(result, result.exit_code());
-  write_reports(targets, record);
+  reports.write(record);
   print(record.diagnostics, colour);
   print(stderr, fmt::format("{}; nothing ran\n", count_text(record.diagnostics)));
   return record.exit_code;
-}
-
-bool same_place(const std::string& a, const std::string& b) {
-  if (a == "-" || b == "-") return a == b;
-  std::error_code failed;
-  const auto place = [&failed](const std::string& path) { return std::filesystem::weakly_canonical(path, failed); };
-  const auto place_of_a = place(a);
-  if (failed) return a == b;  // a circle of links
-  const auto place_of_b = place(b);
-  return !failed && place_of_a == place_of_b;
-}
-
-/// Reports that would overwrite one another, the pipeline or an overlay are an error, and are not written.
-void check_reports(const Arguments& arguments, PlanResult& result, Targets& targets) {
-  const auto json = arguments.option("json");
-  const auto junit = arguments.option("junit");
-  const auto refuse = [&result](const auto& option, const std::string& message) {
-    result.diagnostics.push_back({.code = "C011",
-                                  .message = message,
-                                  .location = option.location,
-                                  .help = "give each report a file of its own"});
-  };
-  if (json && junit && same_place(json->value, junit->value)) {
-    refuse(*junit, fmt::format("'--json' and '--junit' both write to {}",
-                               json->value == "-" ? "standard output" : in_quotes(json->value)));
-    targets.junit.reset();
-  }
-  const auto request = request_of(arguments);
-  auto inputs = request.configs;
-  inputs.push_back(request.file);
-  for (const auto& input : inputs) {
-    if (json && same_place(json->value, input.string())) {
-      refuse(*json, fmt::format("'--json' would overwrite {}", in_quotes(input.string())));
-      targets.json.reset();
-    }
-    if (junit && same_place(junit->value, input.string())) {
-      refuse(*junit, fmt::format("'--junit' would overwrite {}", in_quotes(input.string())));
-      targets.junit.reset();
-    }
-  }
 }
 
 Detail detail_of(const Arguments& arguments) {
@@ -130,13 +61,16 @@ std::FILE* live_stream(std::FILE* report, Detail detail) {
 
 int run(const Arguments& arguments) {
   ExitGuard exit_guard;
-  auto targets = targets_of(arguments);
+  Reports reports(arguments);
   auto loader = loader_of(arguments);
-  auto result = make_plan(request_of(arguments), loader);
+  const auto request = request_of(arguments);
+  auto result = make_plan(request, loader);
   auto options = selection_of(arguments, result);
-  check_reports(arguments, result, targets);
+  auto inputs = request.configs;
+  inputs.push_back(request.file);
+  for (auto& clash : reports.drop_clashes(inputs)) result.diagnostics.push_back(std::move(clash));
   const bool colour_of_errors = use_colour(arguments, stderr);
-  if (!result.ok()) return end_invalid(targets, result, colour_of_errors);
+  if (!result.ok()) return end_invalid(reports, result, colour_of_errors);
   print(result.diagnostics, colour_of_errors);
 
   options.fail_fast = arguments.has("fail-fast");
@@ -144,12 +78,12 @@ int run(const Arguments& arguments) {
   options.interrupted = &interrupted;
   catch_interrupts();
 
-  auto* report = targets.use_standard_output() ? stderr : stdout;
+  auto* report = reports.use_standard_output() ? stderr : stdout;
   const TerminalStyle style{use_colour(arguments, report), detail_of(arguments)};
   LiveReport live(report, live_stream(report, style.detail), style);
   std::optional<IncrementalRecord> incremental;
   std::vector<RunObserver*> observers{&exit_guard, &live};
-  if (targets.json) observers.push_back(&incremental.emplace(*targets.json));
+  if (const auto* target = reports.record()) observers.push_back(&incremental.emplace(*target));
 
   auto record = execute(result.plan, options, observers);
   const auto findings = result.diagnostics.size();
@@ -161,34 +95,17 @@ int run(const Arguments& arguments) {
                                 .message = fmt::format("the report cannot be written to standard {}",
                                                        report == stdout ? "output" : "error")});
   }
-  write_reports(targets, record);
+  reports.write(record);
   print({record.diagnostics.begin() + static_cast<std::ptrdiff_t>(findings), record.diagnostics.end()},
         colour_of_errors);
   return record.exit_code;
 }
 
 void record_invalid_command_line(const CommandLine& line, const std::vector<Diagnostic>& diagnostics) {
-  constexpr std::array takes_value{"--config", "--set",   "--only", "--from",  "--to",         "--skip",
-                                   "--json",   "--junit", "--dump", "--color", "--plugin-path"};
-  // The line could not be parsed: a report is written only where its name is beyond doubt, never over another argument.
-  const auto value_after = [&](std::string_view option) -> std::optional<ReportTarget> {
-    const auto target = [&line](const std::string& value) -> std::optional<ReportTarget> {
-      const bool is_name = value == "-" || (!value.empty() && !value.starts_with('-'));
-      if (!is_name || std::ranges::count(line.words, value) > 1) return std::nullopt;
-      return ReportTarget(value);
-    };
-    for (std::size_t i = 0; i < line.words.size() && line.words[i] != "--"; ++i) {
-      const auto& word = line.words[i];
-      if (word == option && i + 1 < line.words.size()) return target(line.words[i + 1]);
-      if (word.starts_with(std::string(option) + "=")) return target(word.substr(option.size() + 1));
-      if (std::ranges::count(takes_value, word) > 0) ++i;
-    }
-    return std::nullopt;
-  };
   PlanResult result;
   result.diagnostics = diagnostics;
-  auto record = invalid_record(result, exit_invalid);
-  write_reports({value_after("--json"), value_after("--junit")}, record);
+  auto record = invalid_record(result, exit_code::invalid);
+  Reports(line).write(record);
 }
 
 }  // namespace lockstep::cli

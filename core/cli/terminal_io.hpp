@@ -10,14 +10,6 @@
 
 namespace lockstep::cli {
 
-inline constexpr int exit_passed = 0;
-inline constexpr int exit_failed = 1;
-inline constexpr int exit_invalid = 2;
-inline constexpr int exit_not_loadable = 3;
-inline constexpr int exit_error = 4;
-inline constexpr int exit_crashed = 5;
-inline constexpr int exit_interrupted = 6;
-
 [[nodiscard]] bool is_terminal(std::FILE* stream);
 
 /// --color of `arguments`; without it: colour on a terminal unless NO_COLOR is set or TERM is "dumb".

@@ -1,5 +1,7 @@
 #include "cli/verbs.hpp"
 
+#include "cli/reports.hpp"
+
 namespace lockstep::cli {
 namespace {
 
@@ -8,7 +10,7 @@ const OptionSpec plugin_path{"plugin-path", "DIR", true, "a folder of plugins, s
 const OptionSpec quiet{"quiet", "", false, "say only what is wrong"};
 
 /// The options of every verb that reads a pipeline, before those of its own.
-std::vector<OptionSpec> with_pipeline_options(std::vector<OptionSpec> own) {
+std::vector<OptionSpec> with_pipeline_options(const std::vector<std::vector<OptionSpec>>& own) {
   std::vector<OptionSpec> options{
       {"config", "FILE", true, "an overlay, merged over the pipeline"},
       {"set", "KEY=VALUE", true, "a variable, or environment.x, or step.<id>.<key>"},
@@ -19,7 +21,7 @@ std::vector<OptionSpec> with_pipeline_options(std::vector<OptionSpec> own) {
       plugin_path,
       color,
   };
-  options.insert(options.end(), own.begin(), own.end());
+  for (const auto& group : own) options.insert(options.end(), group.begin(), group.end());
   return options;
 }
 
@@ -29,26 +31,25 @@ std::vector<Verb> make_verbs() {
        .positionals = {"PIPELINE"},
        .summary = "runs a pipeline and reports its verdicts",
        .details = "Steps that the scored ones need run too, unscored. A FILE may be '-' for standard output.",
-       .options = with_pipeline_options({{"fail-fast", "", false, "stop after the first step that fails"},
-                                         {"json", "FILE", false, "write the run record, after every step"},
-                                         {"junit", "FILE", false, "write a JUnit report"},
-                                         {"dump", "DIR", false, "write each step's tensors to DIR/<step>.safetensors"},
-                                         {"quiet", "", false, "report only what failed and the last line"},
-                                         {"verbose", "", false, "report every check, statistics and parameters"}}),
+       .options = with_pipeline_options({{{"fail-fast", "", false, "stop after the first step that fails"}},
+                                         report_options(),
+                                         {{"dump", "DIR", false, "write each step's tensors to DIR/<step>.safetensors"},
+                                          {"quiet", "", false, "report only what failed and the last line"},
+                                          {"verbose", "", false, "report every check, statistics and parameters"}}}),
        .exclusive = {{"quiet", "verbose"}},
        .run = run},
       {.name = "validate",
        .positionals = {"PIPELINE"},
        .summary = "lists everything that is wrong with a pipeline, runs nothing",
        .details = "",
-       .options = with_pipeline_options({quiet}),
+       .options = with_pipeline_options({{quiet}}),
        .exclusive = {},
        .run = validate},
       {.name = "plan",
        .positionals = {"PIPELINE"},
        .summary = "shows steps, wires, parameters and checks with their origin",
        .details = "",
-       .options = with_pipeline_options({{"json", "", false, "one JSON document"}}),
+       .options = with_pipeline_options({{{"json", "", false, "one JSON document"}}}),
        .exclusive = {},
        .run = plan},
       {.name = "list",

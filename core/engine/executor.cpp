@@ -16,6 +16,7 @@
 #include "engine/run_context.hpp"
 #include "engine/selection.hpp"
 #include "engine/verdict.hpp"
+#include "pipeline/exit_code.hpp"
 
 namespace lockstep {
 namespace {
@@ -98,7 +99,7 @@ void Execution::prepare_record() {
   record_.pipeline_file = plan_.file;
   record_.pipeline_sha256 = plan_.sha256;
   record_.overrides = plan_.overrides;
-  record_.exit_code = crashed_exit_code;  // what stays on disk if a step takes the process with it
+  record_.exit_code = exit_code::crashed;  // what stays on disk if a step takes the process with it
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const auto& step = plan_.steps[i];
     StepRecord record{.id = step.id,
@@ -109,7 +110,9 @@ void Execution::prepare_record() {
       record.plugin_file = step.handle->file.string();
       record.build_id = step.handle->build_id;
       for (const auto* check : step.handle->step->declarations().checks) {
-        facts_.declares_required_checks |= record.scored && check->settings().level == Level::require;
+        const auto level = check->settings().level;
+        const bool turned_off = level == Level::off && check->info().level == Level::require;
+        facts_.declares_required_checks |= record.scored && (level == Level::require || turned_off);
       }
     }
     for (const auto& parameter : step.parameters) record.parameters.emplace_back(parameter.name, parameter.value);

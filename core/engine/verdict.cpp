@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pipeline/exit_code.hpp"
+
 namespace lockstep {
 namespace {
 
@@ -45,19 +47,19 @@ void conclude(RunRecord& record, const RunFacts& facts) {
   if (nothing) record.message = "nothing was verified";
   if (facts.interrupted) {
     record.verdict = RunVerdict::interrupted;
-    record.exit_code = 6;
+    record.exit_code = exit_code::interrupted;
   } else if (crashes) {
     record.verdict = RunVerdict::crashed;
-    record.exit_code = crashed_exit_code;
+    record.exit_code = exit_code::crashed;
   } else if (errors || facts.report_failed) {
     record.verdict = RunVerdict::error;
-    record.exit_code = 4;
+    record.exit_code = exit_code::error;
   } else if (failures || nothing) {
     record.verdict = RunVerdict::fail;
-    record.exit_code = 1;
+    record.exit_code = exit_code::failed;
   } else {
     record.verdict = RunVerdict::pass;
-    record.exit_code = 0;
+    record.exit_code = exit_code::passed;
   }
 }
 

@@ -18,9 +18,6 @@ struct RunFacts {
   bool performed_required_check = false;  ///< some scored step called one
 };
 
-/// Exit code of a run whose process a step ended; an unfinished record has it from the start.
-inline constexpr int crashed_exit_code = 5;
-
 /// Sets verdict, exit_code and message. Of several exit codes the highest of 6, 5, 4, 1 wins.
 LOCKSTEP_API void conclude(RunRecord& record, const RunFacts& facts);
 

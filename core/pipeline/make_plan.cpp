@@ -8,6 +8,7 @@
 #include <lockstep/safetensors.hpp>
 #include "pipeline/binding.hpp"
 #include "pipeline/convert_parameter.hpp"
+#include "pipeline/exit_code.hpp"
 #include "pipeline/form.hpp"
 #include "pipeline/overlay.hpp"
 #include "pipeline/plan.hpp"
@@ -337,8 +338,8 @@ bool PlanResult::ok() const noexcept {
 
 int PlanResult::exit_code() const noexcept {
   const auto errors = std::ranges::count(diagnostics, Severity::error, &Diagnostic::severity);
-  if (errors == 0) return 0;
-  return static_cast<std::size_t>(errors) > unloadable ? 2 : 3;
+  if (errors == 0) return exit_code::passed;
+  return static_cast<std::size_t>(errors) > unloadable ? exit_code::invalid : exit_code::not_loadable;
 }
 
 PlanResult make_plan(const PipelineRequest& request, StepCatalog& catalog) {

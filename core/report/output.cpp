@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "pipeline/exit_code.hpp"
 #include "report/json.hpp"
 #include "tensor/atomic_file.hpp"
 
@@ -63,16 +64,11 @@ void IncrementalRecord::update(const RunRecord& record) const {
   static_cast<void>(target_.write("run record", to_json(record, steps_)));
 }
 
-std::optional<Diagnostic> IncrementalRecord::finish(const RunRecord& record) const {
-  return target_.write("run record", to_json(record));
-}
-
 void add_report_failure(RunRecord& record, Diagnostic diagnostic) {
-  constexpr int report_failed = 4;
   record.diagnostics.push_back(std::move(diagnostic));
-  const bool outranked = record.verdict == RunVerdict::invalid || record.exit_code >= report_failed;
+  const bool outranked = record.verdict == RunVerdict::invalid || record.exit_code >= exit_code::error;
   if (outranked) return;
-  record.exit_code = report_failed;
+  record.exit_code = exit_code::error;
   record.verdict = RunVerdict::error;
 }
 

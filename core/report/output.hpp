@@ -35,8 +35,6 @@ class LOCKSTEP_API IncrementalRecord final : public RunObserver {
 
   void run_started(const RunRecord& record) override;
   void step_finished(const RunRecord& record, std::size_t step) override;
-  /// The last word. A diagnostic if it cannot be written.
-  [[nodiscard]] std::optional<Diagnostic> finish(const RunRecord& record) const;
 
  private:
   void update(const RunRecord& record) const;

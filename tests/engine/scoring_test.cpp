@@ -102,6 +102,14 @@ TEST_CASE("a check with level off leaves no entry, and a step with no other chec
   CHECK(record.steps[0].status == StepStatus::done);
 }
 
+TEST_CASE("a run whose required checks are all turned off verified nothing") {
+  const auto off = [](CheckSettings& s) { s.level = Level::off; };
+  const auto record = PlanBuilder().add("a", fail).setting(off).run();
+  CHECK(record.exit_code == 1);
+  CHECK(record.message == "nothing was verified");
+  CHECK(PlanBuilder().add("a", fail).setting(off).add("b", pass).run().exit_code == 0);
+}
+
 TEST_CASE("of several exit codes the highest wins") {
   CHECK(PlanBuilder().add("a", fail).run().exit_code == 1);
   CHECK(PlanBuilder().add("a", fail).add("b", raise).run().exit_code == 4);

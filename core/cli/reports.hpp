@@ -1,0 +1,51 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/command_line.hpp"
+#include "engine/executor.hpp"
+#include "report/output.hpp"
+
+namespace lockstep::cli {
+
+/// A form in which a run record can be written; its option takes a file or '-'.
+struct ReportFormat {
+  std::string_view option;  ///< without dashes
+  std::string_view name;    ///< for messages, "JUnit report"
+  std::string_view help;
+  std::string (*render)(const RunRecord& record);  ///< the whole document
+};
+
+/// Every form, the run record itself first.
+[[nodiscard]] const std::vector<ReportFormat>& report_formats();
+/// The options of the verbs that write them.
+[[nodiscard]] std::vector<OptionSpec> report_options();
+
+/// The reports that a command line asks for.
+class Reports {
+ public:
+  explicit Reports(const Arguments& arguments);
+  /// Of a command line that could not be parsed: only what is named beyond doubt, and never over another argument.
+  explicit Reports(const CommandLine& line);
+
+  /// Two reports in one place, or one in the place of an input, are refused: a diagnostic (C011) each, and the report
+  /// that would overwrite is not written.
+  [[nodiscard]] std::vector<Diagnostic> drop_clashes(const std::vector<std::filesystem::path>& inputs);
+  [[nodiscard]] bool use_standard_output() const;
+  /// Where the run record goes, which is written while the run goes on; null if it was not asked for.
+  [[nodiscard]] const ReportTarget* record() const;
+  /// Writes them all. What could not be written becomes part of `record` before the run record is written, last.
+  void write(RunRecord& record) const;
+
+ private:
+  struct Target {
+    Arguments::Given given;
+    ReportTarget target;
+  };
+  std::map<std::string_view, Target> targets_;  // by option
+};
+
+}  // namespace lockstep::cli
