@@ -6,6 +6,7 @@
 
 #include "cli/verbs.hpp"
 #include "pipeline/render_diagnostic.hpp"
+#include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/junit.hpp"
 
@@ -30,6 +31,7 @@ const std::vector<ReportFormat>& report_formats() {
   static const std::vector<ReportFormat> formats{
       {record_option, "run record", "write the run record, after every step", to_json},
       {"junit", "JUnit report", "write a JUnit report", to_junit},
+      {"html", "HTML report", "write a page for the browser", to_html},
   };
   return formats;
 }

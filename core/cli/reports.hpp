@@ -34,6 +34,7 @@ class Reports {
   /// Two reports in one place, or one in the place of an input, are refused: a diagnostic (C011) each, and the report
   /// that would overwrite is not written.
   [[nodiscard]] std::vector<Diagnostic> drop_clashes(const std::vector<std::filesystem::path>& inputs);
+  [[nodiscard]] bool empty() const { return targets_.empty(); }
   [[nodiscard]] bool use_standard_output() const;
   /// Where the run record goes, which is written while the run goes on; null if it was not asked for.
   [[nodiscard]] const ReportTarget* record() const;

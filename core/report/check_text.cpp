@@ -12,26 +12,6 @@ namespace {
 constexpr int value_digits = 2;
 constexpr int element_digits = 4;
 
-/// The bound that the value is held against, and on which side it has to stay.
-struct Limit {
-  double bound;
-  bool at_least;
-};
-
-std::optional<Limit> limit_of(const CheckResult& check) {
-  switch (check.metric) {
-    case Metric::close:
-      return Limit{1.0, false};  // the value is a multiple of the tolerance
-    case Metric::norm_wise:
-      return check.bound.k ? std::optional<Limit>({*check.bound.k, false}) : std::nullopt;
-    default:
-      break;
-  }
-  if (check.bound.max) return Limit{*check.bound.max, false};
-  if (check.bound.min) return Limit{*check.bound.min, true};
-  return std::nullopt;
-}
-
 bool is_elementwise(Metric metric) { return metric == Metric::close || metric == Metric::bits; }
 
 std::string differing(const CheckResult& check) {
@@ -64,6 +44,20 @@ std::string failed(const CheckResult& check) {
 
 std::string title_of(const CheckResult& check) {
   return printable(check.subject ? check.name + " " + *check.subject : check.name);
+}
+
+std::optional<Limit> limit_of(const CheckResult& check) {
+  switch (check.metric) {
+    case Metric::close:
+      return Limit{1.0, false};  // the value is a multiple of the tolerance
+    case Metric::norm_wise:
+      return check.bound.k ? std::optional<Limit>({*check.bound.k, false}) : std::nullopt;
+    default:
+      break;
+  }
+  if (check.bound.max) return Limit{*check.bound.max, false};
+  if (check.bound.min) return Limit{*check.bound.min, true};
+  return std::nullopt;
 }
 
 std::string value_against_bound(const CheckResult& check) {

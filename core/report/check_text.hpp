@@ -16,6 +16,14 @@ namespace lockstep {
 /// "worst at [0, 65, 3]: expected -0.4131 (reference's token embedding), actual 0.3984"; none for what passed.
 [[nodiscard]] LOCKSTEP_API std::optional<std::string> worst_of(const CheckResult& check);
 
+/// The bound that a value is held against, and on which side of it the value has to stay.
+struct Limit {
+  double bound;
+  bool at_least;
+};
+/// None where the value is not held against one number. A value of `close` counts in tolerances: its limit is 1.
+[[nodiscard]] std::optional<Limit> limit_of(const CheckResult& check);
+
 /// "0.31 of 1", "0.012 <= 0.020", "0.91 < 0.99": the value of the metric against its bound; "" if it has neither.
 [[nodiscard]] std::string value_against_bound(const CheckResult& check);
 

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "engine/record.hpp"
+
+namespace lockstep {
+
+/// The run record as one HTML page that needs nothing else: no network, no other file. Its text, style and script are
+/// the files of core/report/html; the record is embedded as JSON, and what it says is never taken for markup.
+///
+/// Without JavaScript the page still tells the verdict and the checks that are not fine.
+[[nodiscard]] LOCKSTEP_API std::string to_html(const RunRecord& record);
+
+}  // namespace lockstep
