@@ -1,5 +1,7 @@
+#include "cli/reports.hpp"
 #include "cli/terminal_io.hpp"
 #include "cli/verbs.hpp"
+#include "pipeline/exit_code.hpp"
 #include "report/read_record.hpp"
 #include "report/terminal.hpp"
 
@@ -24,9 +26,19 @@ Detail detail_of(const Arguments& arguments) {
 }  // namespace
 
 int report(const Arguments& arguments) {
-  const auto record = record_of(arguments.positional(0));
-  print(stdout, terminal_report(record, {use_colour(arguments, stdout), detail_of(arguments)}));
-  return exit_passed;
+  auto record = record_of(arguments.positional(0));
+  Reports reports(arguments);
+  if (reports.empty()) {
+    print(stdout, terminal_report(record, {use_colour(arguments, stdout), detail_of(arguments)}));
+    return exit_code::passed;
+  }
+  if (auto clashes = reports.drop_clashes({arguments.positional(0).value}); !clashes.empty())
+    throw CommandLineError{std::move(clashes)};
+  const auto known = static_cast<std::ptrdiff_t>(record.diagnostics.size());
+  reports.write(record);
+  const std::vector<Diagnostic> failures(record.diagnostics.begin() + known, record.diagnostics.end());
+  print(failures, use_colour(arguments, stderr));
+  return failures.empty() ? exit_code::passed : exit_code::error;
 }
 
 }  // namespace lockstep::cli

@@ -9,9 +9,15 @@ const OptionSpec color{"color", "WHEN", false, "auto, always or never", {"auto",
 const OptionSpec plugin_path{"plugin-path", "DIR", true, "a folder of plugins, searched first"};
 const OptionSpec quiet{"quiet", "", false, "say only what is wrong"};
 
+std::vector<OptionSpec> joined(const std::vector<std::vector<OptionSpec>>& groups) {
+  std::vector<OptionSpec> options;
+  for (const auto& group : groups) options.insert(options.end(), group.begin(), group.end());
+  return options;
+}
+
 /// The options of every verb that reads a pipeline, before those of its own.
 std::vector<OptionSpec> with_pipeline_options(const std::vector<std::vector<OptionSpec>>& own) {
-  std::vector<OptionSpec> options{
+  const std::vector<OptionSpec> options{
       {"config", "FILE", true, "an overlay, merged over the pipeline"},
       {"set", "KEY=VALUE", true, "a variable, or environment.x, or step.<id>.<key>"},
       {"only", "STEP", true, "score this step alone"},
@@ -21,8 +27,7 @@ std::vector<OptionSpec> with_pipeline_options(const std::vector<std::vector<Opti
       plugin_path,
       color,
   };
-  for (const auto& group : own) options.insert(options.end(), group.begin(), group.end());
-  return options;
+  return joined({options, joined(own)});
 }
 
 std::vector<Verb> make_verbs() {
@@ -97,10 +102,12 @@ std::vector<Verb> make_verbs() {
       {.name = "report",
        .positionals = {"RECORD"},
        .summary = "shows a run again from its record",
-       .details = "RECORD is a file that 'run --json' wrote, or '-' for standard input.",
-       .options = {color,
-                   {"quiet", "", false, "report only what failed and the last line"},
-                   {"verbose", "", false, "report every check, statistics and parameters"}},
+       .details = "RECORD is a file that 'run --json' wrote, or '-' for standard input. A FILE may be '-' for standard "
+                  "output. Without one the terminal's report is shown.",
+       .options = joined({report_options(),
+                          {color,
+                           {"quiet", "", false, "report only what failed and the last line"},
+                           {"verbose", "", false, "report every check, statistics and parameters"}}}),
        .exclusive = {{"quiet", "verbose"}},
        .run = report},
   };
