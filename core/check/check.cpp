@@ -29,8 +29,15 @@ void Check::close_if_never_performed() {
 
 bool Check::add_tensors(std::optional<std::string> subject, const Tensor& expected, const Tensor& actual) {
   if (settings_.level == Level::off) return true;
-  return add(std::move(subject), lockstep::compare(expected, actual, {info_.criterion.metric, settings_.bound},
-                                                   {.non_finite = settings_.non_finite}));
+  return add_tensors(std::move(subject), expected, actual, {info_.criterion.metric, settings_.bound},
+                     settings_.bound_source);
+}
+
+bool Check::add_tensors(std::optional<std::string> subject, const Tensor& expected, const Tensor& actual,
+                        const Criterion& criterion, std::string bound_source) {
+  if (settings_.level == Level::off) return true;
+  return add(std::move(subject), lockstep::compare(expected, actual, criterion, {.non_finite = settings_.non_finite}),
+             std::move(bound_source));
 }
 
 bool Check::add_values(std::optional<std::string> subject, const Value& expected, const Value& actual) {
@@ -50,12 +57,16 @@ bool Check::add_condition(std::optional<std::string> subject, bool condition, st
 }
 
 bool Check::add(std::optional<std::string> subject, CheckResult result) {
+  return add(std::move(subject), std::move(result), settings_.bound_source);
+}
+
+bool Check::add(std::optional<std::string> subject, CheckResult result, std::string bound_source) {
   if (settings_.level == Level::off) return true;
   result.name = info_.name;
   result.subject = std::move(subject);
   result.level = settings_.level;
   result.on_vacuous = settings_.on_vacuous;
-  result.bound_source = settings_.bound_source;
+  result.bound_source = std::move(bound_source);
   result.expected = info_.doc;
   if (result.verdict == Verdict::fail && settings_.level == Level::inform) result.verdict = Verdict::warn;
   const bool good = result.verdict != Verdict::fail && result.verdict != Verdict::warn;

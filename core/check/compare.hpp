@@ -1,9 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include <lockstep/check.hpp>
 
 namespace lockstep {
@@ -26,13 +22,5 @@ struct CompareOptions {
 /// (integer, real) differ.
 [[nodiscard]] LOCKSTEP_API CheckResult compare(const Value& expected, const Value& actual,
                                                const CompareOptions& options = {});
-
-/// What is wrong with a criterion on its own ("close takes rtol and atol together"); none if it can be used.
-[[nodiscard]] LOCKSTEP_API std::optional<std::string> problem_of(const Criterion& criterion);
-
-/// What is wrong with `value` as what a user gives for bound `key` of `metric` ("is infinite, which every value
-/// satisfies"); none if it can be used. Pipelines and the command line refuse the same bounds.
-[[nodiscard]] LOCKSTEP_API std::optional<std::string> problem_of_bound(Metric metric, std::string_view key,
-                                                                       double value);
 
 }  // namespace lockstep

@@ -1,8 +1,8 @@
+#include <lockstep/check.hpp>
+
 #include <cmath>
 
 #include <fmt/format.h>
-
-#include "check/compare.hpp"
 
 namespace lockstep {
 namespace {

@@ -173,3 +173,22 @@ TEST_CASE("two empty lists are vacuous") {
   CHECK(toy.count.equal(Expected{std::vector<int>{}}, Actual{std::vector<int>{}}));
   CHECK(toy.count.results()[0].verdict == Verdict::vacuous);
 }
+
+TEST_CASE("a subject may have a criterion of its own, which says where it was written") {
+  Toy toy;
+  toy.same.configure(settings(Level::require));
+  const Tensor one = floats({1.0F, 2.0F});
+  const Tensor near = floats({1.0F, 2.0625F});
+  CHECK_FALSE(toy.same.at("by the check's").compare(Expected{one}, Actual{near}));
+  CHECK(toy.same.at("by its own").compare(Expected{one}, Actual{near}, max_abs(0.1), "p.toml:9:5"));
+  CHECK_FALSE(toy.same.at("over its own").compare(Expected{one}, Actual{near}, max_abs(0.01), "p.toml:9:5"));
+  const auto& results = toy.same.results();
+  REQUIRE(results.size() == 3);
+  CHECK(results[0].metric == Metric::bits);
+  CHECK(results[0].bound_source == "p.toml:3:1");
+  CHECK(results[1].metric == Metric::max_abs);
+  CHECK(results[1].bound == Bound{.max = 0.1});
+  CHECK(results[1].value == 0.0625);
+  CHECK(results[1].bound_source == "p.toml:9:5");
+  CHECK(results[2].verdict == Verdict::fail);
+}

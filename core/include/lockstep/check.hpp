@@ -66,6 +66,13 @@ struct Criterion {
   Metric metric = Metric::bits;
   Bound bound = {};
 };
+/// What is wrong with a criterion on its own ("close takes rtol and atol together"); none if it can be used.
+[[nodiscard]] LOCKSTEP_API std::optional<std::string> problem_of(const Criterion& criterion);
+/// What is wrong with `value` as what a user gives for bound `key` of `metric` ("is infinite, which every value
+/// satisfies"); none if it can be used. Pipelines and the command line refuse the same bounds.
+[[nodiscard]] LOCKSTEP_API std::optional<std::string> problem_of_bound(Metric metric, std::string_view key,
+                                                                       double value);
+
 /// Same bits; -0 and +0 differ.
 inline Criterion bits() { return {Metric::bits, {}}; }
 /// torch.testing.assert_close with its default tolerances of the dtype.
@@ -179,6 +186,13 @@ class LOCKSTEP_API Check {
     bool compare(const Expected<E>& expected, const Actual<A>& actual) {
       return check_.add_tensors(std::move(subject_), Tensor(expected.value), Tensor(actual.value));
     }
+    /// By a criterion of the subject's own in place of the check's; `bound_source` says where it was written.
+    template <class E, class A>
+    bool compare(const Expected<E>& expected, const Actual<A>& actual, const Criterion& criterion,
+                 std::string bound_source) {
+      return check_.add_tensors(std::move(subject_), Tensor(expected.value), Tensor(actual.value), criterion,
+                                std::move(bound_source));
+    }
     template <class E, class A>
     bool equal(const Expected<E>& expected, const Actual<A>& actual) {
       return check_.add_values(std::move(subject_), to_value(expected.value), to_value(actual.value));
@@ -240,9 +254,12 @@ class LOCKSTEP_API Check {
   }
 
   bool add_tensors(std::optional<std::string> subject, const Tensor& expected, const Tensor& actual);
+  bool add_tensors(std::optional<std::string> subject, const Tensor& expected, const Tensor& actual,
+                   const Criterion& criterion, std::string bound_source);
   bool add_values(std::optional<std::string> subject, const Value& expected, const Value& actual);
   bool add_condition(std::optional<std::string> subject, bool condition, std::string message);
   bool add(std::optional<std::string> subject, CheckResult result);
+  bool add(std::optional<std::string> subject, CheckResult result, std::string bound_source);
 
   CheckInfo info_;
   CheckSettings settings_;

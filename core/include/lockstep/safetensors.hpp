@@ -46,6 +46,11 @@ class LOCKSTEP_API SafetensorsFile {
   std::shared_ptr<const Contents> contents_;
 };
 
+/// All tensors of a file: `.safetensors`, `….safetensors.index.json` or `.npy`, told apart by the name. A `.npy` file
+/// (format versions 1 to 3; every dtype that DType has, either byte order, C and Fortran order) holds one tensor, which
+/// is called as the file is, without `.npy`. Mapped where the file's bytes are the tensor's. Throws Error.
+[[nodiscard]] LOCKSTEP_API NamedTensors read_tensor_file(const std::filesystem::path& path);
+
 /// Writes `tensors` (names unique) so that each starts at a multiple of 64 bytes of the file, to a new file that then
 /// replaces `path`: a reader sees the old file or the whole new one. Throws Error and leaves no partial file.
 LOCKSTEP_API void write_safetensors(const std::filesystem::path& path,
