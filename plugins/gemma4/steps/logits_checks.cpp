@@ -24,8 +24,9 @@ double value_of(const CheckResult& result, std::string_view statistic) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Distance from `value` to the next larger number of the dtype.
+/// Distance from `value` to the next larger number of the dtype; NaN if `value` is not finite.
 double spacing_at(double value, DType dtype) {
+  if (!std::isfinite(value)) return std::numeric_limits<double>::quiet_NaN();
   const int significand_bits = dtype == DType::bfloat16 ? 7 : 23;
   return value == 0 ? 0 : std::ldexp(1.0, std::ilogb(value) - significand_bits);
 }

@@ -1,5 +1,6 @@
 // The stages before the text layers, served from a recording. Expected values are the file's own.
 
+#include <algorithm>
 #include <array>
 
 #include "gemma4/recording/recordings.hpp"
@@ -21,7 +22,7 @@ std::vector<std::int64_t> padded_ids(std::int64_t max_seq) {
 Tensor image_mask(std::int64_t max_seq, std::int64_t wrong = -1) {
   const auto ids = ids_of(recorded("tok.ids"));
   std::vector<std::uint8_t> mask(static_cast<std::size_t>(max_seq), 0);
-  for (std::size_t i = 0; i < ids.size(); ++i) mask[i] = ids[i] == image_token;
+  for (std::size_t i = 0; i < std::min(ids.size(), mask.size()); ++i) mask[i] = ids[i] == image_token;
   if (wrong >= 0) mask[static_cast<std::size_t>(wrong)] ^= 1;
   return Tensor::copy_of(std::as_bytes(std::span(mask)), DType::boolean, {1, max_seq});
 }
