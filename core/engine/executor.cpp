@@ -102,10 +102,8 @@ void Execution::prepare_record() {
   record_.exit_code = exit_code::crashed;  // what stays on disk if a step takes the process with it
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const auto& step = plan_.steps[i];
-    StepRecord record{.id = step.id,
-                      .uses = step.uses,
-                      .location = step.location.to_string(),
-                      .scored = roles_[i] == Role::scored};
+    StepRecord record{
+        .id = step.id, .uses = step.uses, .location = step.location.to_string(), .scored = roles_[i] == Role::scored};
     if (step.handle) {
       record.plugin_file = step.handle->file.string();
       record.build_id = step.handle->build_id;

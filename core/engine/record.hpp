@@ -50,6 +50,25 @@ struct StepRecord {
   std::vector<std::pair<std::string, Value>> extra;  ///< StepContext::record
 };
 
+/// How a run stands against its baseline.
+struct BaselineRecord {
+  /// One check entry, or one step of which nothing else is known.
+  struct Finding {
+    std::string step;
+    std::string check;
+    std::optional<std::string> subject;
+    std::string message;  ///< "close 0.52, was 0.31, at most 0.351"
+  };
+  std::string file;
+  std::string sha256;
+  std::int64_t compared = 0;          ///< entries that were held against the run
+  std::vector<std::string> notes;     ///< "taken on another machine: …"
+  std::vector<Finding> worse;         ///< each fails the run
+  std::vector<Finding> better;        ///< `--update-baseline` would tighten these
+  std::vector<Finding> unknown;       ///< checks of the run that the baseline does not have
+  std::optional<std::string> update;  ///< what `--update-baseline` did
+};
+
 /// All that is known about a run; every report is a pure function of it.
 struct RunRecord {
   std::string tool_version;  ///< of the program that wrote it; empty: this one
@@ -63,6 +82,7 @@ struct RunRecord {
   std::optional<std::string> message;  ///< "nothing was verified"
   double seconds = 0;
   std::int64_t peak_rss_bytes = 0;
+  std::optional<BaselineRecord> baseline;
   std::vector<Diagnostic> diagnostics;
   std::vector<StepRecord> steps;
 };

@@ -107,6 +107,27 @@ Json to_json(const StepRecord& step) {
   return json;
 }
 
+Json to_json(const std::vector<BaselineRecord::Finding>& findings) {
+  auto json = Json::array();
+  for (const auto& finding : findings)
+    json.push_back({{"step", finding.step},
+                    {"check", finding.check},
+                    {"subject", or_null(finding.subject)},
+                    {"message", finding.message}});
+  return json;
+}
+
+Json to_json(const BaselineRecord& baseline) {
+  return {{"file", baseline.file},
+          {"sha256", baseline.sha256},
+          {"compared", baseline.compared},
+          {"notes", baseline.notes},
+          {"worse", to_json(baseline.worse)},
+          {"better", to_json(baseline.better)},
+          {"unknown", to_json(baseline.unknown)},
+          {"update", or_null(baseline.update)}};
+}
+
 }  // namespace
 
 std::string step_to_json(const StepRecord& step) {
@@ -128,19 +149,22 @@ std::string to_json(const RunRecord& record) {
 }
 
 std::string to_json(const RunRecord& record, const std::vector<std::string>& steps) {
-  Json json = {{"schema", schema},
-               {"tool", {{"name", "lockstep"}, {"version", record.tool_version.empty() ? LOCKSTEP_VERSION : record.tool_version}}},
-               {"pipeline",
-                {{"name", record.pipeline_name},
-                 {"file", record.pipeline_file},
-                 {"sha256", record.pipeline_sha256},
-                 {"overrides", record.overrides}}},
-               {"environment", fields(record.environment)},
-               {"verdict", name_of(record.verdict)},
-               {"exit_code", record.exit_code},
-               {"message", or_null(record.message)},
-               {"seconds", number(record.seconds)},
-               {"peak_rss_bytes", record.peak_rss_bytes}};
+  Json json = {
+      {"schema", schema},
+      {"tool",
+       {{"name", "lockstep"}, {"version", record.tool_version.empty() ? LOCKSTEP_VERSION : record.tool_version}}},
+      {"pipeline",
+       {{"name", record.pipeline_name},
+        {"file", record.pipeline_file},
+        {"sha256", record.pipeline_sha256},
+        {"overrides", record.overrides}}},
+      {"environment", fields(record.environment)},
+      {"verdict", name_of(record.verdict)},
+      {"exit_code", record.exit_code},
+      {"message", or_null(record.message)},
+      {"seconds", number(record.seconds)},
+      {"peak_rss_bytes", record.peak_rss_bytes}};
+  json["baseline"] = record.baseline ? to_json(*record.baseline) : Json(nullptr);
   json["diagnostics"] = Json::array();
   for (const auto& diagnostic : record.diagnostics) json["diagnostics"].push_back(to_json(diagnostic));
   auto text = document(json);

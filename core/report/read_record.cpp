@@ -192,6 +192,28 @@ StepRecord read_step(const JsonPlace& place) {
   return step;
 }
 
+std::vector<BaselineRecord::Finding> read_findings(const JsonPlace& place) {
+  std::vector<BaselineRecord::Finding> findings;
+  place.each_element([&findings](const JsonPlace& finding) {
+    findings.push_back({finding.at("step").text(), finding.at("check").text(), finding.at("subject").text_or_null(),
+                        finding.at("message").text()});
+  });
+  return findings;
+}
+
+BaselineRecord read_baseline(const JsonPlace& place) {
+  BaselineRecord baseline;
+  baseline.file = place.at("file").text();
+  baseline.sha256 = place.at("sha256").text();
+  baseline.compared = place.at("compared").integer();
+  place.at("notes").each_element([&baseline](const JsonPlace& note) { baseline.notes.push_back(note.text()); });
+  baseline.worse = read_findings(place.at("worse"));
+  baseline.better = read_findings(place.at("better"));
+  baseline.unknown = read_findings(place.at("unknown"));
+  baseline.update = place.at("update").text_or_null();
+  return baseline;
+}
+
 RunRecord read_run(const JsonPlace& place) {
   RunRecord record;
   if (const auto number = place.at("schema"); number.integer() != schema)
@@ -208,6 +230,7 @@ RunRecord read_run(const JsonPlace& place) {
   record.message = optional_text(place, "message");
   record.seconds = place.at("seconds").number();
   record.peak_rss_bytes = place.at("peak_rss_bytes").integer();
+  if (const auto baseline = place.find("baseline")) record.baseline = read_baseline(*baseline);
   place.at("diagnostics").each_element([&record](const JsonPlace& diagnostic) {
     record.diagnostics.push_back(read_diagnostic(diagnostic));
   });
