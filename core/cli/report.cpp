@@ -1,22 +1,12 @@
+#include "cli/records.hpp"
 #include "cli/reports.hpp"
 #include "cli/terminal_io.hpp"
 #include "cli/verbs.hpp"
 #include "pipeline/exit_code.hpp"
-#include "report/read_record.hpp"
 #include "report/terminal.hpp"
 
 namespace lockstep::cli {
 namespace {
-
-RunRecord record_of(const Arguments::Given& file) {
-  try {
-    return read_record_file(file.value);
-  } catch (const Error& error) {
-    auto diagnostic = error.diagnostic();
-    if (!diagnostic.location.source) diagnostic.location = file.location;
-    throw CommandLineError{{std::move(diagnostic)}};
-  }
-}
 
 Detail detail_of(const Arguments& arguments) {
   if (arguments.has("quiet")) return Detail::quiet;

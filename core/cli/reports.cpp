@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "cli/verbs.hpp"
 #include "pipeline/render_diagnostic.hpp"
+#include "report/github.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/junit.hpp"
+#include "report/markdown.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -25,6 +28,13 @@ bool same_place(const std::string& a, const std::string& b) {
   return !failed && place_of_a == place_of_b;
 }
 
+/// Paths as GitHub wants them: relative to the folder of the repository, where the job has one.
+std::string github_here(const RunRecord& record) {
+  std::error_code failed;
+  const auto* root = std::getenv("GITHUB_WORKSPACE");
+  return to_github(record, {root == nullptr ? "" : root, std::filesystem::current_path(failed)});
+}
+
 }  // namespace
 
 const std::vector<ReportFormat>& report_formats() {
@@ -32,6 +42,8 @@ const std::vector<ReportFormat>& report_formats() {
       {record_option, "run record", "write the run record, after every step", to_json},
       {"junit", "JUnit report", "write a JUnit report", to_junit},
       {"html", "HTML report", "write a page for the browser", to_html},
+      {"markdown", "Markdown report", "write a report for a comment on GitHub", to_markdown},
+      {"github", "GitHub annotations", "write annotations for GitHub Actions, which reads them from '-'", github_here},
   };
   return formats;
 }

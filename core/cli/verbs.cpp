@@ -101,7 +101,7 @@ std::vector<Verb> make_verbs() {
        .run = compare},
       {.name = "report",
        .positionals = {"RECORD"},
-       .summary = "shows a run again from its record",
+       .summary = "makes reports of a run from its record",
        .details = "RECORD is a file that 'run --json' wrote, or '-' for standard input. A FILE may be '-' for standard "
                   "output. Without one the terminal's report is shown.",
        .options = joined({report_options(),

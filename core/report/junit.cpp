@@ -7,6 +7,8 @@
 
 #include "pipeline/render_diagnostic.hpp"
 #include "report/check_text.hpp"
+#include "report/problems.hpp"
+#include "report/run_text.hpp"
 #include "report/step_text.hpp"
 #include "report/xml.hpp"
 
@@ -110,9 +112,19 @@ Suite suite_of(const StepRecord& step) {
   return suite;
 }
 
-/// The diagnostic of a step that ended in ERROR; that step's own case holds it.
-bool is_told_by_step(const Diagnostic& diagnostic) {
-  return diagnostic.code == "S001" || diagnostic.code == "S002" || diagnostic.code == "S003";
+/// The run against its baseline: a failure for each check that is worse.
+Suite suite_of(const BaselineRecord& baseline) {
+  Suite suite{.name = "baseline", .seconds = 0, .properties = {{"file", baseline.file}, {"sha256", baseline.sha256}}};
+  for (const auto& finding : baseline.worse)
+    suite.cases.push_back({.name = finding.step + " " + title_of(finding),
+                           .kind = Kind::failure,
+                           .message = finding.message,
+                           .type = "worse",
+                           .text = finding.message});
+  const auto lines = baseline_lines(baseline);
+  suite.cases.push_back(
+      {.name = "compared", .message = {}, .type = {}, .text = fmt::format("{}", fmt::join(lines, "\n"))});
+  return suite;
 }
 
 /// What belongs to no step; the environment is its properties.
@@ -194,6 +206,7 @@ std::string element(const Suite& suite, const std::string& package) {
 std::string to_junit(const RunRecord& record) {
   std::vector<Suite> suites;
   for (const auto& step : record.steps) suites.push_back(suite_of(step));
+  if (record.baseline) suites.push_back(suite_of(*record.baseline));
   suites.push_back(suite_of_run(record));
   std::size_t tests = 0;
   std::size_t failures = 0;

@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
-#include <array>
 
 #include "report/palette.hpp"
+#include "report/run_text.hpp"
 #include "report/step_text.hpp"
 #include "report/text.hpp"
 
 namespace lockstep {
 namespace {
-
-constexpr std::string_view separator = " · ";
 
 struct Word {
   std::string_view text;
@@ -39,34 +37,7 @@ Word word_of(StepStatus status) {
   return {"ERROR", palette::bad};
 }
 
-std::string joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, separator)); }
-
-const Value* find(const std::vector<std::pair<std::string, Value>>& fields, std::string_view key) {
-  const auto found =
-      std::find_if(fields.begin(), fields.end(), [key](const auto& field) { return field.first == key; });
-  return found == fields.end() ? nullptr : &found->second;
-}
-
-std::string plain(const Value& value) {
-  const auto* text = std::get_if<std::string>(&value.data);
-  return printable(text ? *text : to_text(value));
-}
-
-std::string environment_line(const RunRecord& record) {
-  std::vector<std::string> parts;
-  for (const auto* key : {"checkpoint", "dtype"})  // what steps that load a model call it
-    if (const auto* value = find(record.environment, key)) parts.push_back(plain(*value));
-  if (const auto* threads = find(record.environment, "threads")) {
-    const auto one = *threads == Value(1);
-    parts.push_back(fmt::format("{} thread{}", plain(*threads), one ? "" : "s"));
-  }
-  if (const auto* libtorch = find(record.environment, "libtorch")) {
-    auto text = "LibTorch " + plain(*libtorch);
-    if (const auto* capability = find(record.environment, "cpu_capability")) text += " " + plain(*capability);
-    parts.push_back(std::move(text));
-  }
-  return joined(parts);
-}
+std::string joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, " · ")); }
 
 std::size_t id_width(const RunRecord& record) {
   std::size_t width = 0;
@@ -83,32 +54,23 @@ std::string without_trailing_spaces(std::string line) {
   return line;
 }
 
-/// How many steps ended how; a step that is not scored counts as that, unless it ended in an error.
-std::vector<std::string> counts(const RunRecord& record) {
-  constexpr std::array<std::pair<StepStatus, std::string_view>, 7> names{{{StepStatus::crashed, "crashed"},
-                                                                          {StepStatus::error, "errors"},
-                                                                          {StepStatus::fail, "failed"},
-                                                                          {StepStatus::warn, "warned"},
-                                                                          {StepStatus::pass, "passed"},
-                                                                          {StepStatus::done, "done"},
-                                                                          {StepStatus::skipped, "skipped"}}};
-  const auto counts_as = [](const StepRecord& step, StepStatus status) {
-    const bool always = status == StepStatus::crashed || status == StepStatus::error || status == StepStatus::skipped;
-    return step.status == status && (step.scored || always);
-  };
-  std::vector<std::string> parts;
-  std::ptrdiff_t rest = static_cast<std::ptrdiff_t>(record.steps.size());
-  for (const auto& [status, name] : names) {
-    const auto n = std::count_if(record.steps.begin(), record.steps.end(),
-                                 [&, wanted = status](const StepRecord& step) { return counts_as(step, wanted); });
-    if (n > 0) parts.push_back(fmt::format("{}: {}", name, n));
-    rest -= n;
+/// What got worse, each with its step, and what there is to say about the whole baseline.
+std::string baseline_text(const BaselineRecord& baseline, const TerminalStyle& style) {
+  std::string text;
+  for (const auto& finding : baseline.worse) {
+    const auto title = fmt::format("{}  {}", printable(finding.step), printable(title_of(finding)));
+    text += painted("worse", palette::bad, style.colour) + "  " + title + ": " + printable(finding.message) + "\n";
   }
-  const auto unfinished =
-      std::count_if(record.steps.begin(), record.steps.end(), [](const StepRecord& s) { return !s.status; });
-  if (rest - unfinished > 0) parts.push_back(fmt::format("not scored: {}", rest - unfinished));
-  if (unfinished > 0) parts.push_back(fmt::format("not finished: {}", unfinished));
-  return parts;
+  if (style.detail == Detail::verbose) {
+    for (const auto& finding : baseline.better)
+      text += fmt::format("better {}  {}: {}\n", printable(finding.step), printable(title_of(finding)),
+                          printable(finding.message));
+    for (const auto& finding : baseline.unknown)
+      text += fmt::format("new    {}  {}\n", printable(finding.step), printable(title_of(finding)));
+  }
+  if (style.detail == Detail::quiet && baseline.worse.empty()) return text;
+  for (const auto& line : baseline_lines(baseline)) text += printable(line) + "\n";
+  return text;
 }
 
 }  // namespace
@@ -120,7 +82,7 @@ std::string terminal_header(const RunRecord& record, const TerminalStyle& style)
     if (!part->empty()) title.push_back(printable(*part));
   auto text = painted(joined(title), palette::strong, style.colour) + "\n";
   for (const auto& override_text : record.overrides) text += printable(override_text) + "\n";
-  if (const auto environment = environment_line(record); !environment.empty()) text += environment + "\n";
+  if (const auto environment = environment_text(record); !environment.empty()) text += environment + "\n";
   return text + "\n";
 }
 
@@ -150,13 +112,11 @@ std::string terminal_footer(const RunRecord& record, const TerminalStyle& style)
   std::string text = style.detail == Detail::quiet ? "" : "\n";
   if (record.verdict == RunVerdict::interrupted) text += painted("interrupted", palette::bad, style.colour) + "\n";
   if (record.message) text += painted(printable(*record.message), palette::bad, style.colour) + "\n";
-  auto parts = counts(record);
-  parts.push_back(fmt::format("{:.2f} s", record.seconds));
-  if (record.peak_rss_bytes > 0) parts.push_back(memory_text(record.peak_rss_bytes));
+  if (record.baseline) text += baseline_text(*record.baseline, style);
   const auto colour = record.verdict == RunVerdict::pass         ? palette::good
                       : record.verdict == RunVerdict::incomplete ? palette::warning
                                                                  : palette::bad;
-  return text + painted(joined(parts), colour, style.colour) + "\n";
+  return text + painted(counts_text(record), colour, style.colour) + "\n";
 }
 
 std::string terminal_report(const RunRecord& record, const TerminalStyle& style) {
