@@ -14,7 +14,7 @@ function renderCost(steps) {
     h("td", { class: "bar-cell" }, bar((numeric(step.seconds) ?? 0) / slowest, secondsText(step.seconds))),
     h("td", { class: "bar-cell" }, bar(step.peak_rss_bytes / largest, memoryText(step.peak_rss_bytes)))), body, "steps");
   heading("cost").append(h("p", { class: "muted" }, "Memory is the largest resident size of the process while the step ran."),
-    h("table", { class: "cost" }, h("thead", null, h("tr", null, ["Step", "Time", "Memory"].map((text) => h("th", { scope: "col" }, text)))), body), ...(more ? [more] : []));
+    h("table", { class: "cost", "aria-label": "Time and memory by step" }, h("thead", null, h("tr", null, ["Step", "Time", "Memory"].map((text) => h("th", { scope: "col" }, text)))), body), ...(more ? [more] : []));
 }
 
 function valueList(fields) {
@@ -41,7 +41,7 @@ function outputText(output) {
   return [output.type, shapeText(output), ...inside].filter(Boolean).join("\n");
 }
 
-const KNOWN_FIELDS = new Set(["id", "uses", "plugin", "scored", "status", "reason", "help", "summary", "seconds", "peak_rss_bytes", "parameters", "inputs", "outputs", "checks"]);
+const KNOWN_FIELDS = new Set(["id", "uses", "plugin", "scored", "status", "reason", "help", "summary", "seconds", "peak_rss_bytes", "parameters", "inputs", "outputs", "checks", "location"]);
 
 function stepDetails(step) {
   const own = Object.fromEntries(Object.entries(step).filter(([key]) => !KNOWN_FIELDS.has(key)));
@@ -51,6 +51,7 @@ function stepDetails(step) {
     part("Parameters", step.parameters ?? {}), part("Inputs", step.inputs ?? {}),
     part("Outputs", Object.fromEntries(Object.entries(step.outputs ?? {}).map(([port, output]) => [port, outputText(output)]))),
     part("Recorded by the step", own),
+    step.location && part("Written at", { place: step.location }),
     part("Plugin", step.plugin ? { file: step.plugin.file, "build id": step.plugin.build_id ?? "–" } : {}),
   ];
 }
@@ -70,9 +71,9 @@ function renderRows(rows) {
   if (!Array.isArray(rows) || rows.length === 0) return;
   const axes = [...new Set(rows.flatMap((row) => Object.keys(row.values ?? {})))];
   const head = ["Verdict", "Row", ...axes, "Exit code", "Time", "Record"];
-  heading("rows").append(h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Matrix rows" }, h("table", null,
+  heading("rows").append(scrolling("Matrix rows", null,
     h("thead", null, h("tr", null, head.map((text) => h("th", { scope: "col" }, visible(text))))),
     h("tbody", null, rows.map((row) => h("tr", null, h("td", null, badge(row.verdict)), h("th", { scope: "row" }, name(row.name ?? "")),
       axes.map((axis) => h("td", { class: "mono" }, valueText(row.values?.[axis]))), h("td", { class: "number" }, valueText(row.exit_code)),
-      h("td", { class: "number" }, secondsText(row.seconds)), h("td", null, row.record ? name(row.record, { class: "mono" }) : "")))))));
+      h("td", { class: "number" }, secondsText(row.seconds)), h("td", null, row.record ? name(row.record, { class: "mono" }) : ""))))));
 }

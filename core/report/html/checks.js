@@ -3,7 +3,7 @@
 const ROWS_PER_PAGE = 50;
 const COLUMNS = [
   ["verdict", "Verdict"], ["step", "Step"], ["check", "Check"], ["subject", "Subject"], ["metric", "Metric", "wide"],
-  ["value", "Value", "number wide"], ["bound", "Bound", "wide"], ["share", "Of bound", "number"],
+  ["value", "Value", "number wide"], ["bound", "Bound", "wide"], ["share", "Of bound", "number medium"],
   ["mismatched", "Differ", "number wide"], ["ladder", "Nearness", "wide"],
 ];
 
@@ -91,7 +91,7 @@ function checkRow(entry, isOpen, toggle) {
     h("th", { scope: "row" }, name(check.name), check.level === "inform" && h("span", { class: "tag" }, "inform")),
     h("td", null, check.subject === null ? "" : name(check.subject)), h("td", { class: "wide nowrap" }, check.metric),
     h("td", { class: "number wide" }, entry.value === null ? "" : numberText(entry.value)),
-    h("td", { class: "wide muted nowrap" }, boundText(check.bound)), h("td", { class: "number" }, shareCell(entry)),
+    h("td", { class: "wide muted nowrap" }, boundText(check.bound)), h("td", { class: "number medium" }, shareCell(entry)),
     h("td", { class: "number wide" }, check.metric !== "expect" && check.compared > 0 ? [grouped(check.mismatched), h("span", { class: "muted" }, ` / ${grouped(check.compared)}`)] : ""),
     h("td", { class: "wide" }, ladderMark(check.ladder)));
   return isOpen ? [row, h("tr", { class: "details", id: `details-${entry.index}` }, h("td", { colspan: COLUMNS.length }, checkDetails(entry)))] : [row];
@@ -135,6 +135,7 @@ function renderChecks(checks, filters) {
   const table = h("table", { class: "check-table" }, h("caption", { class: "sr" }, "Checks; a row's first button shows its details"),
     h("thead", null, headerRow(filters)), body);
   let entries = [];
+  let selection = null;
 
   function toggle(entry) {
     filters.set({ page: filters.state.page, open: filters.state.open === entry.key ? "" : entry.key });
@@ -146,7 +147,8 @@ function renderChecks(checks, filters) {
     pages.querySelector("button:not(:disabled)")?.focus({ preventScroll: true });
   }
   filters.onchange((state) => {
-    entries = sorted(matching(checks, filters), state);
+    const { page: _, open: __, ...wanted } = state;
+    if (selection !== (selection = JSON.stringify(wanted))) entries = sorted(matching(checks, filters), state);
     const last = Math.max(1, Math.ceil(entries.length / ROWS_PER_PAGE));
     const page = Math.min(last, Math.max(1, Number.parseInt(state.page, 10) || 1));
     const shown = entries.slice((page - 1) * ROWS_PER_PAGE, page * ROWS_PER_PAGE);

@@ -43,6 +43,11 @@ function heading(id) {
   return section;
 }
 
+/** A table that is named, and that scrolls by itself where the screen is too narrow for it. */
+function scrolling(label, attributes, ...children) {
+  return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": label }, h("table", { ...attributes, "aria-label": label }, children));
+}
+
 const SHAPES = {
   pass: [["path", { d: "M8 1a7 7 0 1 1 0 14A7 7 0 0 1 8 1" }], ["path", { d: "M4.8 8.3l2.2 2.2 4.2-4.8", class: "cut" }]],
   fail: [["path", { d: "M5 1h6l4 4v6l-4 4H5l-4-4V5z" }], ["path", { d: "M5.5 5.5l5 5m0-5l-5 5", class: "cut" }]],

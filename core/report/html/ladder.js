@@ -46,9 +46,9 @@ function renderLadder(checks, filters) {
   const more = capped(ordered, LADDER_ROWS, line, body, "tensors");
   section.append(
     h("p", { class: "muted" }, "How many comparisons of each tensor reach which level, nearest on the left; farthest tensors first."),
-    h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Nearness by tensor" }, h("table", { class: "heatmap" },
+    scrolling("Nearness by tensor", { class: "heatmap" },
       h("thead", null, h("tr", null, h("th", { scope: "col" }, "Tensor"),
-        LADDER.map((level, i) => used[i] && h("th", { scope: "col" }, ladderMark(level))), hasStrip && h("th", { scope: "col", class: "wide" }, "In order"))), body)),
+        LADDER.map((level, i) => used[i] && h("th", { scope: "col" }, ladderMark(level))), hasStrip && h("th", { scope: "col", class: "wide" }, "In order"))), body),
     ...(more ? [more] : []));
 }
 
@@ -58,16 +58,16 @@ function renderWorst(checks, show) {
   if (entries.length === 0) return;
   const section = heading("worst");
   section.append(h("p", { class: "muted" }, "The worst element of each comparison: failures first, then what comes nearest to its bound."),
-    h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Worst elements" }, h("table", null, h("thead", null, h("tr", null,
+    scrolling("Worst elements", null, h("thead", null, h("tr", null,
       ["Verdict", "Check", "Element", "Expected", "Actual", "Difference", "Of bound"].map((text, i) => h("th", { scope: "col", class: i > 2 ? "number" : null }, text)))),
     h("tbody", null, entries.map((entry) => {
       const { worst } = entry.check;
       const [expected, actual] = [numeric(worst.expected), numeric(worst.actual)];
       return h("tr", null, h("td", null, badge(entry.check.verdict)),
         h("th", { scope: "row" }, h("button", { type: "button", class: "link", onclick: () => show(entry) }, name(entry.step.id), " › ", titleOf(entry))),
-        h("td", { class: "mono" }, worst.index.length > 0 ? `[${worst.index.join(", ")}]` : ""),
+        h("td", { class: "mono nowrap" }, worst.index.length > 0 ? `[${worst.index.join(", ")}]` : ""),
         h("td", { class: "number mono" }, valueText(worst.expected)), h("td", { class: "number mono" }, valueText(worst.actual)),
         h("td", { class: "number mono" }, expected !== null && actual !== null ? numberText(Math.abs(actual - expected)) : ""),
         h("td", { class: "number" }, shareCell(entry)));
-    })))));
+    }))));
 }

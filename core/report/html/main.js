@@ -30,3 +30,5 @@ for (const link of document.querySelectorAll('a[href^="#"]')) {
     reveal(link.getAttribute("href").slice(1));
   });
 }
+// For measurements: when the first frame has been drawn.
+requestAnimationFrame(() => setTimeout(() => performance.mark("drawn")));

@@ -81,16 +81,16 @@ function renderPipeline(steps, filters) {
   function draw() {
     const width = graph.clientWidth;
     if (width === 0) return;
-    const gap = Math.max(4, Math.min(14, (width * 0.28) / Math.max(lanes, 1)));
+    const gap = Math.min(14, (width * 0.28) / Math.max(lanes, 1));
     const gutter = lanes > 0 ? Math.round(lanes * gap + 14) : 0;
     list.style.marginInlineStart = `${gutter}px`;
-    const top = graph.getBoundingClientRect().top;
+    const top = graph.getBoundingClientRect().top - graph.scrollTop;
     const spans = boxes.map((box) => {
       const { top: y, height } = box.getBoundingClientRect();
       return { reads: y - top + height * 0.3, writes: y - top + height * 0.72 };
     });
     drawing.setAttribute("width", gutter);
-    drawing.setAttribute("height", graph.clientHeight);
+    drawing.setAttribute("height", list.offsetHeight);
     drawing.replaceChildren(...wires.map((wire, i) => drawWire(wire, i, spans, gap, gutter)));
   }
   section.append(h("p", { class: "muted" }, "Steps from first to last; wires lead from a result to its readers. Choose a step to see its checks."), graph);

@@ -144,16 +144,20 @@ function panelSummary(panel) {
     const worst = points.reduce((a, b) => (Number.isNaN(b.error) || b.error > a.error ? b : a));
     return `${visible(check)}: largest ${numberText(worst.error)} at ${panel.kind} ${worst.index}`;
   });
-  return `${visible(panel.step.id)}, ${axisText(panel.metric, panel.measure)} by ${panel.kind}. ${parts.join("; ")}`;
+  return `${panelTitle(panel)}. ${parts.join("; ")}`;
+}
+
+function panelTitle(panel) {
+  return `${visible(panel.step.id)}, ${axisText(panel.metric, panel.measure)} by ${visible(panel.kind)}`;
 }
 
 function panelTable(panel) {
   const indices = [...new Set(panel.series.flatMap(({ points }) => points.map((p) => p.index)))].sort((a, b) => a - b);
   const at = panel.series.map(({ points }) => new Map(points.map((p) => [p.index, p.error])));
-  return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "The plot's numbers" }, h("table", null,
+  return scrolling(panelTitle(panel), null,
     h("thead", null, h("tr", null, h("th", { scope: "col" }, visible(panel.kind)), panel.series.map(({ check }) => h("th", { scope: "col", class: "number" }, name(check))))),
     h("tbody", null, indices.map((i) => h("tr", null, h("th", { scope: "row" }, i),
-      at.map((series) => h("td", { class: "number mono" }, series.has(i) ? numberText(series.get(i), 4) : "")))))));
+      at.map((series) => h("td", { class: "number mono" }, series.has(i) ? numberText(series.get(i), 4) : ""))))));
 }
 
 function panelFigure(panel, show) {
