@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 #include <string_view>
+#include <vector>
 
 #include "report/check_text.hpp"
 #include "report/html_page.hpp"
 #include "report/json.hpp"
 #include "report/json_value.hpp"
+#include "report/run_text.hpp"
 #include "report/xml.hpp"
 
 namespace lockstep {
@@ -52,7 +54,10 @@ std::string texts_of_checks(const RunRecord& record) {
 }
 
 std::string data_of(const RunRecord& record) {
-  return fmt::format("{{\"record\":{},\"checks\":{}}}", embedded(to_json(record)), embedded(texts_of_checks(record)));
+  const Json texts = {{"command", command_text(record)},
+                      {"baseline", record.baseline ? baseline_lines(*record.baseline) : std::vector<std::string>()}};
+  return fmt::format(R"({{"record":{},"checks":{},"texts":{}}})", embedded(to_json(record)),
+                     embedded(texts_of_checks(record)), embedded(document(texts)));
 }
 
 std::string title_of(const RunRecord& record) {

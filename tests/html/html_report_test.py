@@ -272,6 +272,13 @@ class HtmlReport(unittest.TestCase):
         self.assertIn("odd › broken", page.text("#worst tbody tr:first-child"))
         self.assertIn("-inf", page.text("#worst tbody tr:first-child"))
 
+    def test_what_is_worse_than_the_baseline_is_told_first_and_in_full(self):
+        page = self.open("failing")
+        self.assertIn("model › direction layer 4\ncosine 0.9, was 0.99, at least 0.95", page.text("#attention").replace("\n\n", "\n"))
+        for part in ("base.toml", "taken on another machine", "Worse (1)", "Not in the baseline (1)", "aside › matches"):
+            self.assertIn(part, page.text("#baseline"))
+        self.assertTrue(self.open("passing").evaluate("document.getElementById('baseline').hidden"))
+
     def test_controls_have_names_and_the_page_has_landmarks(self):
         page = self.open("failing")
         page.call("Accessibility.enable")

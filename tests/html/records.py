@@ -25,7 +25,7 @@ def record(steps, verdict="pass", exit_code=0, **more):
     return {"schema": 1, "tool": {"name": "lockstep", "version": "0.1.0"},
             "pipeline": {"name": "toy", "file": "toy.toml", "sha256": "0" * 64, "overrides": ["--set x=1"]},
             "environment": {"cpu": "some cpu", "threads": 2, "seed": 0, "dtype": "bfloat16"}, "verdict": verdict, "exit_code": exit_code,
-            "message": None, "seconds": 1.5, "peak_rss_bytes": 1 << 28, "diagnostics": [], "steps": list(steps), **more}
+            "message": None, "baseline": None, "seconds": 1.5, "peak_rss_bytes": 1 << 28, "diagnostics": [], "steps": list(steps), **more}
 
 
 def failing():
@@ -43,7 +43,10 @@ def failing():
              step("broken_step", [check("never", None, value=None, ladder=None, worst=None)], "error", {"y": "odd.out"}, reason="cannot open it\nat all", help="look"),
              step("reader", [], "skipped", {"z": "broken_step.out"}, reason="broken_step ended in an error"),
              step("aside", [check("matches")], scored=False, inputs={"x": "source.tensor"})]
-    return record(steps, "error", 4)
+    baseline = {"file": "base.toml", "sha256": "1" * 64, "compared": 31, "notes": ["taken on another machine"], "better": [], "update": None,
+                "worse": [{"step": "model", "check": "direction", "subject": "layer 4", "message": "cosine 0.9, was 0.99, at least 0.95"}],
+                "unknown": [{"step": "aside", "check": "matches", "subject": None, "message": ""}]}
+    return record(steps, "error", 4, baseline=baseline)
 
 
 def hostile():
@@ -59,6 +62,8 @@ def hostile():
     diagnostics = [{"severity": "warning", "code": "P001", "message": text, "file": text, "line": 1, "column": 1, "did_you_mean": text,
                     "help": text, "notes": [{"message": text, "file": text, "line": 1, "column": 1}]} for text in HOSTILE]
     result = record(steps, "fail", 1, message="\n".join(HOSTILE), diagnostics=diagnostics, environment={text: text for text in HOSTILE})
+    finding = [{"step": text, "check": text, "subject": text, "message": text} for text in HOSTILE]
+    result["baseline"] = {"file": HOSTILE[0], "sha256": "", "compared": 1, "notes": HOSTILE, "worse": finding, "better": finding, "unknown": finding, "update": HOSTILE[0]}
     result["pipeline"].update(name=HOSTILE[0], file=HOSTILE[1], overrides=HOSTILE)
     return result
 

@@ -75,7 +75,6 @@ TEST_CASE("no text of a record ends the place that it is embedded in") {
     CHECK(count(page, "</noscript>") == 1);
     CHECK(count(page, "</title>") == 1);
     CHECK(count(page, "</style>") == 1);
-    CHECK(count(page, "alert(1)") == count(to_json(run), "alert(1)") + count(page, "&lt;script&gt;alert(1)"));
   }
 }
 

@@ -21,13 +21,11 @@ function valueList(fields) {
   return h("dl", { class: "facts-list" }, Object.entries(fields).map(([key, value]) => definition(visible(key), h("span", { class: "mono pre" }, valueText(value)))));
 }
 
-function renderEnvironment(record) {
+function renderEnvironment(record, command) {
   const { pipeline, tool } = record;
   const section = heading("environment");
   section.append(valueList({ ...record.environment, lockstep: tool.version, "pipeline sha256": pipeline.sha256 || "–" }));
-  if (pipeline.overrides.length > 0) {
-    section.append(h("h3", null, "Overrides"), h("ul", { class: "overrides" }, pipeline.overrides.map((text) => h("li", { class: "mono pre" }, visible(text)))));
-  }
+  if (pipeline.file) section.append(h("h3", null, "To run it again"), h("p", { class: "mono pre" }, visible(command)));
 }
 
 function shapeText({ dtype, shape }) {

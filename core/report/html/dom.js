@@ -79,8 +79,7 @@ function capped(items, limit, render, container, noun) {
     const rest = items.slice(limit).map(render);
     container.append(...rest);
     button.remove();
-    const target = rest[0].matches("[tabindex], button, a") ? rest[0] : rest[0].querySelector("button, a, [tabindex]");
-    target?.focus();
+    (rest[0].querySelector("button, a, summary, [tabindex]") ?? container).focus();
   } }, `Show all ${grouped(items.length)} ${noun}`);
   return button;
 }

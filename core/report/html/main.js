@@ -11,12 +11,13 @@ renderAttention(record, checks, show);
 renderPipeline(record.steps, filters);
 renderDiagnostics(record.diagnostics);
 renderRows(record.rows);
+renderBaseline(record.baseline, data.texts.baseline);
 if (record.steps.length > 0) renderChecks(checks, filters);
 renderPlots(checks, show);
 renderLadder(checks, filters);
 renderWorst(checks, show);
 renderCost(record.steps);
-renderEnvironment(record);
+renderEnvironment(record, data.texts.command);
 renderSteps(record.steps);
 document.getElementById("about").append(`lockstep ${record.tool.version} · this page is made from the run record alone`);
 

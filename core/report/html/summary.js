@@ -44,11 +44,14 @@ function renderHeader(record, checks) {
 function renderAttention(record, checks, show) {
   const broken = record.steps.filter((step) => step.status === "error" || step.status === "crashed");
   const wrong = checks.filter((entry) => entry.severity < 6);
-  if (broken.length + wrong.length === 0) return;
+  const worse = record.baseline?.worse ?? [];
+  if (broken.length + wrong.length + worse.length === 0) return;
   const section = heading("attention");
   const list = h("ol", { class: "attention" });
   list.append(...broken.map((step) => h("li", { class: `is-${step.status}` }, badge(step.status), " ", name(step.id, { class: "strong" }),
     h("p", { class: "outcome" }, visible(step.reason ?? "no reason given")), step.help && h("p", { class: "muted" }, `help: ${visible(step.help)}`))));
+  list.append(...worse.slice(0, 6).map((finding) => h("li", { class: "is-fail" }, badge("fail", "worse"), " ", findingTitle(finding),
+    h("p", { class: "outcome" }, visible(finding.message)))));
   // The first of each check, in the order of the run: an error shows first where it starts.
   const seen = new Set();
   const first = [...wrong].sort((a, b) => a.severity - b.severity || a.index - b.index).filter((entry) => {
@@ -72,6 +75,24 @@ function worstSentence({ check }) {
   if (!check.worst || isFine(check)) return null;
   const at = check.worst.index.length > 0 ? `at [${check.worst.index.join(", ")}]: ` : "";
   return h("p", { class: "muted" }, `worst ${at}expected ${valueText(check.worst.expected)}, actual ${valueText(check.worst.actual)}`);
+}
+
+function findingTitle({ step, check, subject }) {
+  return h("span", { class: "strong" }, name(step), check && [" › ", name(check)], subject !== null && [" ", name(subject)]);
+}
+
+/** How the run stands against its baseline; `lines` says it in the terminal's words. */
+function renderBaseline(baseline, lines) {
+  if (!baseline) return;
+  const section = heading("baseline");
+  section.append(...lines.map((line) => h("p", null, visible(line))));
+  for (const [key, title] of [["worse", "Worse"], ["better", "Better"], ["unknown", "Not in the baseline"]]) {
+    const findings = baseline[key];
+    if (findings.length === 0) continue;
+    const list = h("ul", { class: "findings" });
+    const more = capped(findings, 20, (finding) => h("li", null, findingTitle(finding), finding.message && `: ${visible(finding.message)}`), list, "of these");
+    section.append(h("h3", null, `${title} (${grouped(findings.length)})`), list, ...(more ? [more] : []));
+  }
 }
 
 function placeText(item) {
