@@ -1,7 +1,5 @@
 #include <array>
 #include <charconv>
-#include <limits>
-#include <optional>
 #include <set>
 #include <utility>
 
