@@ -45,6 +45,7 @@ int main_with(const cli::CommandLine& line) {
     cli::print(stdout, "lockstep " LOCKSTEP_VERSION "\n");
     return exit_code::passed;
   }
+  if (first == cli::worker_word) return cli::worker(line);
   const auto& verbs = cli::verbs();
   const std::size_t place = asks_about_verb ? 1 : 0;
   const auto name = line.words.empty() ? std::string() : line.words[place];

@@ -76,6 +76,7 @@ int run(const Arguments& arguments) {
   options.fail_fast = arguments.has("fail-fast");
   if (const auto dump = arguments.option("dump")) options.dump = dump->value;
   options.interrupted = &interrupted;
+  options.worker = {"/proc/self/exe", std::string(worker_word)};  // this very program, also if its file was replaced
   catch_interrupts();
 
   auto* report = reports.use_standard_output() ? stderr : stdout;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command_line.hpp"
@@ -17,6 +18,10 @@ int list(const Arguments& arguments);
 int describe(const Arguments& arguments);
 int explain(const Arguments& arguments);
 int compare(const Arguments& arguments);
+
+/// The first word of the command line of an isolated step's process, which `run` starts; no verb for users.
+inline constexpr std::string_view worker_word = "worker";
+int worker(const CommandLine& line);
 int report(const Arguments& arguments);
 
 /// What `run` writes to --json and --junit when the command line cannot be read: a record with the verdict `invalid`,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -11,10 +12,12 @@
 
 #include "check/parallel.hpp"
 #include "engine/environment.hpp"
+#include "engine/isolated_step.hpp"
 #include "engine/process_memory.hpp"
 #include "engine/results.hpp"
 #include "engine/run_context.hpp"
 #include "engine/selection.hpp"
+#include "engine/step_call.hpp"
 #include "engine/verdict.hpp"
 #include "pipeline/exit_code.hpp"
 
@@ -29,6 +32,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 struct Outcome {
   bool skipped_itself = false;
   std::set<std::string> unset_optional_outputs;
+  std::set<std::string> kept_outputs;  ///< set, in the process of the step alone
   std::string cause;  ///< why readers are skipped, after ERROR or SKIPPED: the first step of the chain and its reason
 };
 
@@ -52,10 +56,12 @@ class Execution {
   std::optional<std::string> reason_not_to_run(std::size_t i) const;
   std::optional<std::string> bind_inputs(std::size_t i);
   void call(std::size_t i);
-  void finish(std::size_t i, const RunContext& context, const std::optional<Diagnostic>& failure, bool interrupted);
+  StepCall call_in_process(std::size_t i, RunContext& context);
+  void finish(std::size_t i, const RunContext& context, const StepCall& call);
+  void crash(std::size_t i, const Crash& crash);
   void skip(std::size_t i, std::string reason, std::string cause);
   void fail_with_error(std::size_t i, Diagnostic diagnostic);
-  std::vector<std::string> publish_outputs(std::size_t i);
+  std::vector<std::string> publish_outputs(std::size_t i, const StepCall& call);
   void dump(const StepRecord& record, const std::vector<std::pair<std::string, Tensor>>& tensors);
   void release_inputs(std::size_t i);
   bool interrupted() const { return options_.interrupted != nullptr && options_.interrupted->load(); }
@@ -68,6 +74,7 @@ class Execution {
   std::vector<const EnvironmentHook*> hooks_;
   ThreadSetting threads_;
   Results results_;
+  std::map<std::size_t, IsolatedPlan> isolated_;
   RunRecord record_;
   RunFacts facts_;
   std::optional<std::string> stopped_by_;  ///< --fail-fast: the step that failed
@@ -136,11 +143,17 @@ void Execution::prepare_environment() {
 void Execution::announce_readers() {
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     for (const auto& wire : plan_.steps[i].wires) results_.expect_reader({wire.step, wire.output});
+    if (!plan_.steps[i].isolation) continue;
+    const auto& isolated = isolated_.emplace(i, isolated_plan_of(plan_, i)).first->second;
+    for (const auto& wire : isolated.crossing.wires) results_.expect_reader({wire.step, wire.output});
   }
 }
 
 void Execution::release_inputs(std::size_t i) {
   for (const auto& wire : plan_.steps[i].wires) results_.reader_done({wire.step, wire.output});
+  const auto isolated = isolated_.find(i);
+  if (isolated == isolated_.end()) return;
+  for (const auto& wire : isolated->second.crossing.wires) results_.reader_done({wire.step, wire.output});
 }
 
 std::optional<std::string> Execution::reason_not_to_run(std::size_t i) const {
@@ -160,12 +173,14 @@ std::optional<std::string> Execution::bind_inputs(std::size_t i) {
     if (wire == step.wires.end()) continue;  // optional and unbound; the binder saw to the others
     const auto& producer = record_.steps[wire->step];
     const auto& outcome = outcomes_[wire->step];
-    const bool over = producer.status == StepStatus::error || producer.status == StepStatus::skipped;
+    const bool over = producer.status == StepStatus::error || producer.status == StepStatus::crashed ||
+                      producer.status == StepStatus::skipped;
     if (over && !(outcome.skipped_itself && input->info().optional)) return outcome.cause;
     auto value = results_.read({wire->step, wire->output});
     if (value == nullptr && !over) {
       const bool may_be_empty = input->info().optional && outcome.unset_optional_outputs.contains(wire->output);
-      if (!may_be_empty) return fmt::format("'{}' did not publish '{}'", producer.id, wire->output);
+      const bool is_kept = outcome.kept_outputs.contains(wire->output);  // this step is isolated and computes it again
+      if (!may_be_empty && !is_kept) return fmt::format("'{}' did not publish '{}'", producer.id, wire->output);
     }
     input->bind(std::move(value));
   }
@@ -192,53 +207,42 @@ void Execution::run_step(std::size_t i) {
   for (auto* observer : observers_) observer->step_started(record_, i);
   call(i);
   const auto status = record_.steps[i].status;
-  const bool failed = status == StepStatus::error || (status == StepStatus::fail && record_.steps[i].scored);
+  const bool failed = status == StepStatus::error || status == StepStatus::crashed ||
+                      (status == StepStatus::fail && record_.steps[i].scored);
   if (options_.fail_fast && failed) stopped_by_ = id;
 }
 
 void Execution::call(std::size_t i) {
   auto& planned = plan_.steps[i];
-  auto& step = *planned.handle->step;
   RunContext context(record_, i, threads_, options_.interrupted, observers_);
-  std::optional<Diagnostic> failure;
-  bool interrupted = false;
+  record_.steps[i].isolated = planned.isolation.has_value();
   reset_peak_memory();
   const auto start = Clock::now();
-  try {
-    if (const auto* hook = hook_of(planned)) {
-      struct Call {
-        Step& step;
-        StepContext& context;
-      } body{step, context};
-      hook->around(
-          [](void* data) {
-            auto& target = *static_cast<Call*>(data);
-            target.step.run(target.context);
-          },
-          &body);
-      threads_.libtorch_used = true;
-    } else {
-      step.run(context);
-    }
-  } catch (const Interrupted&) {
-    interrupted = true;
-  } catch (const Error& error) {
-    failure = error.diagnostic();
-    failure->code = "S001";
-  } catch (const std::exception& error) {
-    failure = Diagnostic{.code = "S001", .message = error.what()};
-  } catch (...) {
-    failure = Diagnostic{.code = "S002",
-                         .message = "threw an exception that is not derived from std::exception",
-                         .help = "throw lockstep::Error or another std::exception"};
-  }
+  const auto call = planned.isolation ? call_in_process(i, context) : call_step(planned, context);
+  if (hook_of(planned) != nullptr) threads_.libtorch_used = true;
   record_.steps[i].seconds = seconds_since(start);
-  finish(i, context, failure, interrupted);
-  record_.steps[i].peak_rss_bytes = peak_memory_bytes();
+  finish(i, context, call);
+  record_.steps[i].peak_rss_bytes = call.peak_rss_bytes.value_or(peak_memory_bytes());
 }
 
-void Execution::finish(std::size_t i, const RunContext& context, const std::optional<Diagnostic>& failure,
-                       bool interrupted) {
+StepCall Execution::call_in_process(std::size_t i, RunContext& context) {
+  const auto& isolated = isolated_.at(i);
+  const auto value_of = [this](const Crossing::Wire& wire) { return results_.read({wire.step, wire.output}); };
+  const auto is_empty = [&](const Crossing::Wire& wire) {
+    return value_of(wire) == nullptr && !outcomes_[wire.step].kept_outputs.contains(wire.output);
+  };
+  return call_isolated({.plan = plan_,
+                        .index = i,
+                        .isolated = isolated,
+                        .value_of = value_of,
+                        .is_empty = is_empty,
+                        .threads = threads_,
+                        .context = context,
+                        .observers = observers_,
+                        .options = options_});
+}
+
+void Execution::finish(std::size_t i, const RunContext& context, const StepCall& call) {
   auto& record = record_.steps[i];
   const auto& declared = plan_.steps[i].handle->step->declarations();
   const auto keep_without_verdict = [&record, &declared] {
@@ -249,10 +253,11 @@ void Execution::finish(std::size_t i, const RunContext& context, const std::opti
       }
     }
   };
-  if (interrupted) return skip(i, "interrupted", fmt::format("'{}' was skipped: interrupted", record.id));
-  if (failure) {
+  if (call.crash) return crash(i, *call.crash);
+  if (call.interrupted) return skip(i, "interrupted", fmt::format("'{}' was skipped: interrupted", record.id));
+  if (call.failure) {
     keep_without_verdict();
-    return fail_with_error(i, *failure);
+    return fail_with_error(i, *call.failure);
   }
   if (const auto& reason = context.skip_reason()) {
     outcomes_[i].skipped_itself = true;
@@ -271,7 +276,7 @@ void Execution::finish(std::size_t i, const RunContext& context, const std::opti
   for (const auto* check : declared.checks)
     checks.insert(checks.end(), check->results().begin(), check->results().end());
   const auto status = any_active ? status_of(checks) : StepStatus::done;
-  const auto missing = publish_outputs(i);
+  const auto missing = publish_outputs(i, call);
   const bool failed = std::ranges::count(checks, Verdict::fail, &CheckResult::verdict) > 0;
   if (!missing.empty() && !failed) {
     keep_without_verdict();
@@ -281,6 +286,19 @@ void Execution::finish(std::size_t i, const RunContext& context, const std::opti
   }
   record.checks = std::move(checks);
   record.status = status;
+}
+
+void Execution::crash(std::size_t i, const Crash& crash) {
+  auto& record = record_.steps[i];
+  record.status = StepStatus::crashed;
+  record.reason = crash.reason;
+  if (!crash.help.empty()) record.help = crash.help;
+  record.output_tail = crash.output_tail;
+  outcomes_[i].cause = fmt::format("'{}' crashed", record.id);
+  record_.diagnostics.push_back({.code = crash.code,
+                                 .message = fmt::format("step '{}' {}", record.id, crash.reason),
+                                 .location = plan_.steps[i].location,
+                                 .help = crash.help});
 }
 
 void Execution::fail_with_error(std::size_t i, Diagnostic diagnostic) {
@@ -296,14 +314,18 @@ void Execution::fail_with_error(std::size_t i, Diagnostic diagnostic) {
 }
 
 /// Describes, dumps and hands on the outputs; the names of non-optional ones that are unset.
-std::vector<std::string> Execution::publish_outputs(std::size_t i) {
+std::vector<std::string> Execution::publish_outputs(std::size_t i, const StepCall& call) {
   auto& record = record_.steps[i];
   std::vector<std::string> missing;
   std::vector<std::pair<std::string, Tensor>> tensors;
   for (auto* output : plan_.steps[i].handle->step->declarations().outputs) {
     const auto& info = output->info();
     if (!output->has_value()) {
-      if (info.optional) {
+      const auto kept = std::ranges::find(call.kept_outputs, info.name, &OutputRecord::name);
+      if (kept != call.kept_outputs.end()) {
+        outcomes_[i].kept_outputs.insert(info.name);
+        record.outputs.push_back(*kept);
+      } else if (info.optional) {
         outcomes_[i].unset_optional_outputs.insert(info.name);
       } else {
         missing.push_back(info.name);
@@ -313,11 +335,12 @@ std::vector<std::string> Execution::publish_outputs(std::size_t i) {
     OutputRecord described{.name = info.name, .type = info.type, .tensors = {}};
     output->visit([&](std::string_view name, const Tensor& tensor) {
       described.tensors.push_back({std::string(name), tensor.dtype(), tensor.sizes()});
-      tensors.emplace_back(name.empty() ? info.name : fmt::format("{}.{}", info.name, name), tensor);
+      tensors.emplace_back(dump_name(info.name, name), tensor);
     });
     record.outputs.push_back(std::move(described));
     results_.publish({i, info.name}, output->take());
   }
+  tensors.insert(tensors.end(), call.kept_tensors.begin(), call.kept_tensors.end());
   if (!options_.dump.empty() && !tensors.empty()) dump(record, tensors);
   return missing;
 }

@@ -20,6 +20,8 @@ class RunObserver {
   virtual void step_progress(std::size_t /*step*/, std::int64_t /*done*/, std::int64_t /*total*/,
                              std::string_view /*unit*/) {}
   /// The step's record is final; the run's verdict is still `incomplete`.
+  /// What an isolated step wrote to its standard output and error, in pieces.
+  virtual void step_output(std::size_t /*step*/, std::string_view /*text*/) {}
   virtual void step_finished(const RunRecord&, std::size_t /*step*/) {}
   virtual void run_finished(const RunRecord&) {}
 };
@@ -32,6 +34,9 @@ struct RunOptions {
   bool fail_fast = false;
   std::filesystem::path dump;                      ///< folder for `<step>.safetensors`, empty: no dump
   const std::atomic<bool>* interrupted = nullptr;  ///< set by the SIGINT handler
+  /// The program and first arguments of the process of an isolated step, which calls `run_worker`; without it such a
+  /// step ends in ERROR.
+  std::vector<std::string> worker;
 };
 
 /// Runs a plan (its step objects are used up) and returns the final record. Throws only what the observers throw.

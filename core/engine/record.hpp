@@ -37,10 +37,12 @@ struct StepRecord {
   std::string plugin_file;  ///< empty: not found
   std::string build_id;
   bool scored = true;
-  std::optional<StepStatus> status;    ///< none until the step has ended
-  std::optional<std::string> reason;   ///< of SKIPPED and ERROR
-  std::optional<std::string> help;     ///< of ERROR
-  std::optional<std::string> summary;  ///< StepContext::summary
+  std::optional<StepStatus> status;      ///< none until the step has ended
+  std::optional<std::string> reason;     ///< of SKIPPED, ERROR and CRASHED
+  std::optional<std::string> help;       ///< of ERROR
+  std::optional<std::string> summary;    ///< StepContext::summary
+  bool isolated = false;                 ///< it ran in a process of its own
+  std::vector<std::string> output_tail;  ///< of CRASHED: the last lines that it wrote
   double seconds = 0;
   std::int64_t peak_rss_bytes = 0;
   std::vector<std::pair<std::string, Value>> parameters;

@@ -27,6 +27,8 @@ void RunContext::set_threads(int threads) {
     throw Error{fmt::format("the step sets the thread count, but the pipeline fixes it at {}", *threads_.threads),
                 "set [environment] threads = \"auto\""};
   }
+  // The step is computed again for an isolated one.
+  if (threads_.set_by == step_id() && threads_.threads == threads) return;
   if (!threads_.set_by.empty()) {
     throw Error{fmt::format("the thread count was set by step '{}' already", threads_.set_by),
                 "let one step alone set it"};

@@ -8,8 +8,9 @@ Step::Step() = default;
 Step::~Step() = default;
 void Step::validate(Rules&) const {}
 
-InPort::InPort(Step& step, std::string name, std::string_view type, std::string doc, bool is_optional)
-    : info_{std::move(name), std::string(type), std::move(doc), is_optional} {
+InPort::InPort(Step& step, std::string name, std::string_view type, std::string doc, bool is_optional,
+               const Transfer* transfer)
+    : info_{std::move(name), std::string(type), std::move(doc), is_optional, transfer} {
   step.declarations_.inputs.push_back(this);
 }
 
@@ -18,8 +19,9 @@ const void* InPort::required() const {
   return value_.get();
 }
 
-OutPort::OutPort(Step& step, std::string name, std::string_view type, std::string doc, bool is_optional)
-    : info_{std::move(name), std::string(type), std::move(doc), is_optional} {
+OutPort::OutPort(Step& step, std::string name, std::string_view type, std::string doc, bool is_optional,
+                 const Transfer* transfer)
+    : info_{std::move(name), std::string(type), std::move(doc), is_optional, transfer} {
   step.declarations_.outputs.push_back(this);
 }
 OutPort::~OutPort() = default;

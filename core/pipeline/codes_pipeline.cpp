@@ -33,8 +33,8 @@ misread it. In an overlay it may be left out. A file with another schema is not 
 
     {"P007", "unknown key", R"(
 A key that means nothing at its place. At the top of a pipeline: `schema`, `name`, `description`, `[vars]`,
-`[environment]`, `[[step]]`. In a step: `id`, `uses`, `with`, `inputs`, `checks`, `plugin`, `skip`. In `[environment]`:
-`threads`, `seed`. An overlay has no name, description or ids. Parameters of a step go into its `with`:
+`[environment]`, `[[step]]`. In a step: `id`, `uses`, `with`, `inputs`, `checks`, `plugin`, `skip`, `isolation`, `time_limit`.
+In `[environment]`: `threads`, `seed`. An overlay has no name, description or ids. Parameters of a step go into its `with`:
 
     [[step]]
     id = "runtime"
@@ -44,7 +44,8 @@ A key that means nothing at its place. At the top of a pipeline: `schema`, `name
 
     {"P008", "wrong kind of value", R"(
 A key of the file has a value of another kind than it needs: `with`, `inputs`, `checks`, `[vars]` and `[environment]` are
-tables, `uses`, `plugin` and `skip` are texts, `threads` is an integer or `"auto"`. For parameters of steps see P016.)"},
+tables, `uses`, `plugin`, `skip` and `isolation` are texts, `time_limit` is a
+number, `threads` is an integer or `"auto"`. For parameters of steps see P016.)"},
 
     {"P009", "no steps", R"(
 A pipeline without a `[[step]]` would verify nothing, so it is an error rather than a success.)"},
@@ -224,6 +225,20 @@ without judging it.)"},
     {"P054", "rtol without atol", R"(
 The rule of `close` is |actual - expected| <= atol + rtol * |expected|. As in torch.testing.assert_close both are given, or
 neither: then the defaults of the dtype apply. Write `atol = 0` if you mean that.)"},
+
+    // Processes
+    {"P060", "not a kind of isolation", R"(
+`isolation` is `"process"`, the step runs in a process of its own, or `"none"`, it runs in the process of the run. Without
+the key it is `"none"`.)"},
+
+    {"P061", "time_limit without isolation", R"(
+Only a process can be ended from outside, so a `time_limit` needs `isolation = "process"`. With `isolation = "none"` it is
+accepted and has no effect, so that `--set step.<id>.isolation=none` takes the isolation back for one run.)"},
+
+    {"P062", "result stays in its process", R"(
+A step with `isolation = "process"` has an output whose type cannot be sent to another process, because it holds more than
+tensors (a loaded runtime), and a step that is not isolated reads it. Isolate the reader too: in its process the result is
+computed again. Or leave both in the process of the run. A type of your own can be sent if it has a `PortTransfer`.)"},
 });
 
 }  // namespace

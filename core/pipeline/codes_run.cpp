@@ -29,6 +29,21 @@ run goes on and its verdicts stand. No partial file is left.
 
 Give `--dump` a folder that can be written, on a disk with room. Exit code 4.
 )"},
+    DiagnosticCode{"S005", "step crashed", R"(
+The process of a step with `isolation = "process"` ended before the step did: by a signal (a wrong memory access, a failed
+assertion, the kernel's end of the largest process when memory runs out) or by a call of `exit`. The record keeps the
+last lines that it wrote as `output_tail`. Its readers are skipped, the other steps run. Exit code 5.
+)"},
+    DiagnosticCode{"S006", "step ran past its time limit", R"(
+The process of a step with `isolation = "process"` was still running after its `time_limit`, so it was ended. The limit
+counts from the start of the process, so it holds the loading of its libraries and the inputs that it computes again too.
+The step counts as crashed. Exit code 5.
+)"},
+    DiagnosticCode{"S007", "step cannot be isolated", R"(
+No process could be started for a step with `isolation = "process"`, or its inputs could not be handed over: they lie in a
+temporary file, in the folder that `TMPDIR` names or else in /tmp. The message holds the reason that the system gives. The
+step did not run. Exit code 4.
+)"},
 };
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-const Names step_keys{"id", "uses", "with", "inputs", "checks", "plugin", "skip"};
-const Names overlay_step_keys{"uses", "with", "inputs", "checks", "plugin", "skip"};
+const Names step_keys{"id", "uses", "with", "inputs", "checks", "plugin", "skip", "isolation", "time_limit"};
+const Names overlay_step_keys{"uses", "with", "inputs", "checks", "plugin", "skip", "isolation", "time_limit"};
 const Names environment_keys{"threads", "seed"};
 const Names pipeline_keys{"schema", "name", "description", "vars", "environment", "step"};
 const Names overlay_keys{"schema", "vars", "environment", "step"};

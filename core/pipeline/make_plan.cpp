@@ -10,6 +10,7 @@
 #include "pipeline/convert_parameter.hpp"
 #include "pipeline/exit_code.hpp"
 #include "pipeline/form.hpp"
+#include "pipeline/isolation.hpp"
 #include "pipeline/overlay.hpp"
 #include "pipeline/plan.hpp"
 #include "pipeline/render_diagnostic.hpp"
@@ -306,6 +307,7 @@ void bind_steps(const Node& document, const PipelineRequest& request, StepCatalo
                         .handle = {},
                         .parameters = {},
                         .wires = {},
+                        .isolation = read_isolation(source, steps[i], findings),
                         .location = source.location};
     const auto reported = findings.count();
     planned.handle = reader.find(source, steps[i], planned.skip.has_value());
@@ -321,6 +323,7 @@ void bind_steps(const Node& document, const PipelineRequest& request, StepCatalo
     }
     plan.steps.push_back(std::move(planned));
   }
+  check_isolation(plan, findings);
 }
 
 std::vector<std::string> override_texts(const PipelineRequest& request) {

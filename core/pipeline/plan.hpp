@@ -52,13 +52,20 @@ struct PlannedParameter {
   std::string origin;  ///< "default" or "file:line:column"
 };
 
+/// `isolation = "process"`: the step runs in a process of its own.
+struct PlannedIsolation {
+  std::optional<double> time_limit;  ///< seconds
+  Location location = {};            ///< of the value
+};
+
 struct PlannedStep {
   std::string id;
   std::string uses;
   std::optional<std::string> skip;   ///< the reason of `skip` (or "--skip")
   std::optional<StepHandle> handle;  ///< none only for a step with `skip` whose plugin was not found or does not load
   std::vector<PlannedParameter> parameters;
-  std::vector<PlannedWire> wires;  ///< bound inputs only
+  std::vector<PlannedWire> wires;             ///< bound inputs only
+  std::optional<PlannedIsolation> isolation;  ///< none: in the process of the run
   Location location = {};
 };
 

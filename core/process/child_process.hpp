@@ -21,10 +21,11 @@ struct ChildRequest {
   std::vector<std::string> argv;
   /// Added to this process's environment, replacing entries of the same name.
   std::vector<std::pair<std::string, std::string>> environment = {};
-  std::filesystem::path folder = {};                          ///< working folder; empty: this process's
-  std::optional<double> time_limit = std::nullopt;            ///< seconds, > 0
-  double grace = 2.0;                                         ///< seconds between SIGTERM and SIGKILL
-  std::size_t tail_bytes = 8192;                              ///< how much of the output's end is kept
+  std::vector<int> inherited = {};                  ///< descriptors (from 3) that it has too, under the same numbers
+  std::filesystem::path folder = {};                ///< working folder; empty: this process's
+  std::optional<double> time_limit = std::nullopt;  ///< seconds, > 0
+  double grace = 2.0;                               ///< seconds between SIGTERM and SIGKILL
+  std::size_t tail_bytes = 8192;                    ///< how much of the output's end is kept
   std::function<void(std::string_view)> on_output = nullptr;  ///< sees all output as it comes
   /// Called about every 20 ms while the child runs, for example to report progress. What it throws ends the child and
   /// passes on.

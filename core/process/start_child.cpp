@@ -65,6 +65,7 @@ struct Prepared {
   std::vector<std::string> entries;
   std::vector<char*> argv = pointers_to(words);
   std::vector<char*> environment = pointers_to(entries);
+  std::vector<int> inherited;
   std::string folder;
   pid_t parent = getpid();
 };
@@ -88,6 +89,9 @@ struct Prepared {
   const int input = open("/dev/null", O_RDONLY);
   if (input < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)
     give_up(failure_pipe, StartFailure::At::redirect);
+  for (const int descriptor : prepared.inherited) {
+    if (fcntl(descriptor, F_SETFD, 0) != 0) give_up(failure_pipe, StartFailure::At::redirect);
+  }
   if (!prepared.folder.empty() && chdir(prepared.folder.c_str()) != 0) give_up(failure_pipe, StartFailure::At::folder);
   execvpe(prepared.argv[0], prepared.argv.data(), prepared.environment.data());
   give_up(failure_pipe, StartFailure::At::program);
@@ -121,8 +125,10 @@ StartedChild start_child(const ChildRequest& request) {
   if (request.argv.empty()) throw Error{"a command without a word cannot be started"};
   auto [output, output_end] = open_pipe();
   auto [failures, failures_end] = open_pipe();
-  const Prepared prepared{
-      .words = request.argv, .entries = environment_with(request.environment), .folder = request.folder.string()};
+  const Prepared prepared{.words = request.argv,
+                          .entries = environment_with(request.environment),
+                          .inherited = request.inherited,
+                          .folder = request.folder.string()};
   const pid_t pid = fork();
   if (pid < 0) throw Error{fmt::format("'{}' cannot be started: {}", request.argv.front(), std::strerror(errno))};
   if (pid == 0) become_program(prepared, output_end.get(), failures_end.get());

@@ -102,8 +102,11 @@ Json to_json(const StepRecord& step) {
   for (const auto& output : step.outputs) json["outputs"][output.name] = to_json(output);
   json["checks"] = Json::array();
   for (const auto& check : step.checks) json["checks"].push_back(to_json(check));
+  if (step.isolated) json["isolation"] = "process";
+  if (!step.output_tail.empty()) json["output_tail"] = step.output_tail;
   for (const auto& [key, value] : step.extra)
-    if (!json.contains(key)) json[key] = to_json(value);  // a step's own field must not hide the record's
+    if (!json.contains(key) && key != "isolation" && key != "output_tail")
+      json[key] = to_json(value);  // a step's own field must not hide the record's
   return json;
 }
 

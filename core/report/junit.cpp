@@ -85,6 +85,7 @@ Case case_of(const StepRecord& step) {
     result.kind = Kind::error;
     result.text = step.reason.value_or("");
     if (step.help) result.text += "\nhelp: " + *step.help;
+    for (const auto& line : step.output_tail) result.text += "\n| " + line;
   }
   return result;
 }

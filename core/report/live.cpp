@@ -19,6 +19,12 @@ void LiveReport::step_progress(std::size_t, std::int64_t done, std::int64_t tota
   show(fmt::format("  {} of {} {}", grouped(done), grouped(total), printable(unit)));
 }
 
+void LiveReport::step_output(std::size_t, std::string_view text) {
+  clear();
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
 void LiveReport::step_finished(const RunRecord& record, std::size_t step) {
   clear();
   if (!std::exchange(header_printed_, true)) print(terminal_header(record, style_));

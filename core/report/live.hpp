@@ -19,6 +19,7 @@ class LOCKSTEP_API LiveReport final : public RunObserver {
 
   void step_started(const RunRecord& record, std::size_t step) override;
   void step_progress(std::size_t step, std::int64_t done, std::int64_t total, std::string_view unit) override;
+  void step_output(std::size_t step, std::string_view text) override;
   void step_finished(const RunRecord& record, std::size_t step) override;
 
  private:

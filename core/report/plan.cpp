@@ -1,8 +1,11 @@
 #include "report/plan.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
+#include <set>
 
+#include "pipeline/isolation.hpp"
 #include "report/criterion_text.hpp"
 #include "report/json_value.hpp"
 #include "report/text.hpp"
@@ -27,8 +30,39 @@ std::string level_text(const Check& check) {
   return settings.level == Level::require ? text : fmt::format("{}, {}", text, name_of(settings.level));
 }
 
-std::vector<Line> lines_of(const Plan& plan, const PlannedStep& step) {
+/// The results that are sent to the process of a step, "step.output", each once, in order.
+std::vector<std::string> sent_results(const Plan& plan, const Crossing& crossing) {
+  std::set<std::pair<std::size_t, std::string>> sent;
+  for (const auto& wire : crossing.wires)
+    if (wire.transfer != nullptr) sent.emplace(wire.step, wire.output);
+  std::vector<std::string> names;
+  names.reserve(sent.size());
+  for (const auto& [step, output] : sent) names.push_back(plan.steps.at(step).id + "." + output);
+  return names;
+}
+
+std::vector<std::string> computed_again(const Plan& plan, const Crossing& crossing) {
+  std::vector<std::string> ids;
+  for (const auto step : crossing.computed_again) ids.push_back(plan.steps.at(step).id);
+  return ids;
+}
+
+std::vector<Line> isolation_lines(const Plan& plan, std::size_t index) {
+  const auto& isolation = *plan.steps.at(index).isolation;
+  const auto limit = isolation.time_limit ? fmt::format(", at most {} s", *isolation.time_limit) : "";
+  std::vector<Line> lines{{"(isolation)", "in a process of its own" + limit, isolation.location.to_string()}};
+  const auto crossing = crossing_of(plan, index);
+  const auto again = computed_again(plan, crossing);
+  const auto sent = sent_results(plan, crossing);
+  if (!again.empty()) lines.push_back({"(there again)", fmt::format("{}", fmt::join(again, ", ")), ""});
+  if (!sent.empty()) lines.push_back({"(sent there)", fmt::format("{}", fmt::join(sent, ", ")), ""});
+  return lines;
+}
+
+std::vector<Line> lines_of(const Plan& plan, std::size_t index) {
+  const auto& step = plan.steps.at(index);
   std::vector<Line> lines;
+  if (step.isolation) lines = isolation_lines(plan, index);
   for (const auto& parameter : step.parameters) {
     const bool given = !std::holds_alternative<std::monostate>(parameter.value.data);
     lines.push_back(
@@ -47,8 +81,23 @@ std::string threads_text(const PlannedEnvironment& environment) {
   return environment.threads ? std::to_string(*environment.threads) : "auto";
 }
 
-Json step_json(const Plan& plan, const PlannedStep& step) {
-  Json json = {{"id", step.id}, {"uses", step.uses}, {"skip", nullptr}, {"plugin", nullptr}};
+Json isolation_json(const Plan& plan, std::size_t index) {
+  const auto& isolation = plan.steps.at(index).isolation;
+  if (!isolation) return nullptr;
+  const auto crossing = crossing_of(plan, index);
+  return {{"kind", "process"},
+          {"time_limit", isolation->time_limit ? Json(*isolation->time_limit) : Json(nullptr)},
+          {"sent", sent_results(plan, crossing)},
+          {"computed_again", computed_again(plan, crossing)}};
+}
+
+Json step_json(const Plan& plan, std::size_t index) {
+  const auto& step = plan.steps.at(index);
+  Json json = {{"id", step.id},
+               {"uses", step.uses},
+               {"skip", nullptr},
+               {"plugin", nullptr},
+               {"isolation", isolation_json(plan, index)}};
   if (step.skip) json["skip"] = *step.skip;
   if (step.handle) json["plugin"] = {{"file", step.handle->file.string()}, {"build_id", step.handle->build_id}};
   json["parameters"] = Json::object();
@@ -84,17 +133,19 @@ std::string plan_text(const Plan& plan) {
   std::size_t name_width = 0;
   std::size_t value_width = 0;
   constexpr std::size_t widest_value = 40;  // a long path must not push every origin to the right
-  for (const auto& step : plan.steps) {
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const auto& step = plan.steps[i];
     id_width = std::max(id_width, display_width(printable(step.id)));
-    for (const auto& line : lines_of(plan, step)) {
+    for (const auto& line : lines_of(plan, i)) {
       name_width = std::max(name_width, display_width(printable(line.name)));
       value_width = std::max(value_width, std::min(widest_value, display_width(printable(line.value))));
     }
   }
-  for (const auto& step : plan.steps) {
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const auto& step = plan.steps[i];
     text += "\n" + padded(printable(step.id), id_width) + "  " + printable(step.uses);
     text += step.skip ? fmt::format("  (skip: {})\n", printable(*step.skip)) : "\n";
-    for (const auto& line : lines_of(plan, step)) {
+    for (const auto& line : lines_of(plan, i)) {
       auto row = "    " + padded(printable(line.name), name_width) + " " + padded(printable(line.value), value_width) +
                  "  " + printable(line.origin);
       row.erase(row.find_last_not_of(' ') + 1);
@@ -116,7 +167,7 @@ std::string plan_json(const Plan& plan) {
                 {{"threads", plan.environment.threads ? Json(*plan.environment.threads) : Json("auto")},
                  {"seed", plan.environment.seed}}}};
   json["steps"] = Json::array();
-  for (const auto& step : plan.steps) json["steps"].push_back(step_json(plan, step));
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) json["steps"].push_back(step_json(plan, i));
   return document(json);
 }
 

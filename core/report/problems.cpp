@@ -1,6 +1,7 @@
 #include "report/problems.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "report/check_text.hpp"
@@ -75,7 +76,8 @@ std::vector<Problem> problems_of(const RunRecord& record) {
 }
 
 bool is_told_by_step(const Diagnostic& diagnostic) {
-  return diagnostic.code == "S001" || diagnostic.code == "S002" || diagnostic.code == "S003";
+  constexpr std::array codes{"S001", "S002", "S003", "S005", "S006", "S007"};
+  return std::ranges::find(codes, diagnostic.code) != codes.end();
 }
 
 }  // namespace lockstep

@@ -160,9 +160,9 @@ CheckResult read_check(const JsonPlace& place) {
 }
 
 /// The fields that a step's own may stand beside.
-constexpr std::array step_fields{"id",     "uses",    "location", "plugin",  "scored",         "status",
-                                 "reason", "help",    "summary",  "seconds", "peak_rss_bytes", "parameters",
-                                 "inputs", "outputs", "checks"};
+constexpr std::array step_fields{"id",     "uses",    "location", "plugin",    "scored",         "status",
+                                 "reason", "help",    "summary",  "seconds",   "peak_rss_bytes", "parameters",
+                                 "inputs", "outputs", "checks",   "isolation", "output_tail"};
 
 StepRecord read_step(const JsonPlace& place) {
   StepRecord step;
@@ -178,6 +178,9 @@ StepRecord read_step(const JsonPlace& place) {
   step.reason = place.at("reason").text_or_null();
   step.help = optional_text(place, "help");
   step.summary = optional_text(place, "summary");
+  step.isolated = place.find("isolation").has_value();
+  if (const auto tail = place.find("output_tail"))
+    tail->each_element([&step](const JsonPlace& line) { step.output_tail.push_back(line.text()); });
   step.seconds = place.at("seconds").number();
   step.peak_rss_bytes = place.at("peak_rss_bytes").integer();
   step.parameters = fields(place.at("parameters"));

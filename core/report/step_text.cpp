@@ -106,6 +106,7 @@ std::vector<std::string> reason_lines(const StepRecord& step) {
   std::vector<std::string> lines;
   if (step.reason) lines = lines_of(*step.reason);
   if (step.help) lines.push_back("help: " + printable(*step.help));
+  for (const auto& line : step.output_tail) lines.push_back("| " + printable(line));
   return lines;
 }
 

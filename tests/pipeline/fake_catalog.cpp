@@ -2,8 +2,25 @@
 
 #include <stdexcept>
 
+namespace {
+/// A result that cannot be sent to another process.
+struct Engine {};
+}  // namespace
+
+LOCKSTEP_PORT_TYPE(Engine, "test.engine/1");
+
 namespace lockstep::test {
 namespace {
+
+struct MakesEngine final : Step {
+  Out<Engine> engine{*this, "engine", "stays in its process"};
+  void run(StepContext&) override {}
+};
+
+struct ReadsEngine final : Step {
+  In<Engine> engine{*this, "engine", "from test.engine"};
+  void run(StepContext&) override {}
+};
 
 struct Source final : Step {
   Out<Tensor> batch{*this, "batch", "numbers"};
@@ -85,10 +102,12 @@ std::shared_ptr<Step> make() {
 }  // namespace
 
 FakeCatalog::FakeCatalog()
-    : factories_{{"test.source", make<Source>},    {"test.other", make<Other>},   {"test.words", make<Words>},
-                 {"test.reader", make<Reader>},    {"test.params", make<Params>}, {"test.required", make<Required>},
-                 {"test.rules", make<WithRules>},  {"test.throws", make<Throws>}, {"test.foreign", make<Foreign>},
-                 {"test.explodes", make<Explodes>}} {}
+    : factories_{{"test.source", make<Source>},      {"test.other", make<Other>},
+                 {"test.words", make<Words>},        {"test.reader", make<Reader>},
+                 {"test.params", make<Params>},      {"test.required", make<Required>},
+                 {"test.rules", make<WithRules>},    {"test.throws", make<Throws>},
+                 {"test.foreign", make<Foreign>},    {"test.explodes", make<Explodes>},
+                 {"test.engine", make<MakesEngine>}, {"test.engine_reader", make<ReadsEngine>}} {}
 
 StepCatalog::Lookup FakeCatalog::find(const std::string& uses, const std::filesystem::path& plugin) {
   if (!plugin.empty()) plugins_asked_for.push_back(plugin.string());

@@ -232,6 +232,8 @@ class LOCKSTEP_API Check {
 
   /// Belong to the binder, the engine and test benches.
   void configure(CheckSettings settings) { settings_ = std::move(settings); }
+  /// Takes over the entries that this check has made in another process.
+  void restore(std::vector<CheckResult> results) { results_ = std::move(results); }
   /// Adds the VACUOUS entry of a check that was declared and never performed.
   void close_if_never_performed();
 

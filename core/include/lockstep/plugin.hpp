@@ -13,7 +13,7 @@ class Step;
 
 /// Raised when a public header changes in a way that an older plugin would misread. docs/compatibility.md has the
 /// rules.
-inline constexpr std::uint32_t engine_api_version = 1;
+inline constexpr std::uint32_t engine_api_version = 2;
 
 /// Compared field by field before any C++ of the plugin is called. Plain C: readable whatever built the plugin.
 struct PluginStamp {

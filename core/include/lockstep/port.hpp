@@ -47,12 +47,67 @@ inline void visit_tensors(const NamedTensors& tensors, const TensorVisitor& visi
   for (const auto& [name, tensor] : tensors.entries()) visit(name, tensor);
 }
 
+/// How a result goes to another process and back (`isolation = "process"`): wholly described by tensors. A type without
+/// a specialisation stays in its process. Specialise it beside the type, before the first port of it:
+/// ```cpp
+/// template <>
+/// struct lockstep::PortTransfer<mine::Batch> {
+///   static lockstep::NamedTensors to_tensors(const mine::Batch& batch);
+///   static mine::Batch from_tensors(const lockstep::NamedTensors& tensors);
+/// };
+/// ```
+/// What `from_tensors` makes of the result of `to_tensors` must be equal to the original. Values, layout and alignment
+/// of the tensors are kept, and so is memory that several of them share.
+template <class T>
+struct PortTransfer;
+
+template <>
+struct LOCKSTEP_API PortTransfer<Tensor> {
+  static NamedTensors to_tensors(const Tensor& tensor);
+  static Tensor from_tensors(const NamedTensors& tensors);
+};
+template <>
+struct LOCKSTEP_API PortTransfer<NamedTensors> {
+  static NamedTensors to_tensors(const NamedTensors& tensors);
+  static NamedTensors from_tensors(const NamedTensors& tensors);
+};
+template <>
+struct LOCKSTEP_API PortTransfer<std::string> {
+  static NamedTensors to_tensors(const std::string& text);
+  static std::string from_tensors(const NamedTensors& tensors);
+};
+
+/// PortTransfer<T> without its type.
+struct Transfer {
+  NamedTensors (*to_tensors)(const void* value);
+  std::shared_ptr<const void> (*from_tensors)(const NamedTensors& tensors);
+};
+
+namespace detail {
+template <class T>
+inline constexpr Transfer transfer{
+    [](const void* value) { return PortTransfer<T>::to_tensors(*static_cast<const T*>(value)); },
+    [](const NamedTensors& tensors) -> std::shared_ptr<const void> {
+      return std::make_shared<const T>(PortTransfer<T>::from_tensors(tensors));
+    }};
+
+/// Null if T has no PortTransfer.
+template <class T>
+[[nodiscard]] constexpr const Transfer* transfer_of() {
+  if constexpr (requires { sizeof(PortTransfer<T>); })
+    return &transfer<T>;
+  else
+    return nullptr;
+}
+}  // namespace detail
+
 /// What `describe`, the binder and the docs know about a port.
 struct PortInfo {
   std::string name;
   std::string type;  ///< PortType<T>::id
   std::string doc;
   bool optional = false;
+  const Transfer* transfer = nullptr;  ///< null: its values stay in their process
 };
 
 struct OptionalTag {};
@@ -62,7 +117,8 @@ inline constexpr OptionalTag optional{};
 /// The untyped half of In<T>. `bind` belongs to the engine and to test benches.
 class LOCKSTEP_API InPort {
  public:
-  InPort(Step& step, std::string name, std::string_view type, std::string doc, bool is_optional);
+  InPort(Step& step, std::string name, std::string_view type, std::string doc, bool is_optional,
+         const Transfer* transfer);
   InPort(const InPort&) = delete;
   InPort& operator=(const InPort&) = delete;
 
@@ -90,9 +146,9 @@ template <class T>
 class In final : public InPort {
  public:
   In(Step& step, std::string name, std::string doc)
-      : InPort(step, std::move(name), PortType<T>::id, std::move(doc), false) {}
+      : InPort(step, std::move(name), PortType<T>::id, std::move(doc), false, detail::transfer_of<T>()) {}
   In(Step& step, std::string name, std::string doc, OptionalTag)
-      : InPort(step, std::move(name), PortType<T>::id, std::move(doc), true) {}
+      : InPort(step, std::move(name), PortType<T>::id, std::move(doc), true, detail::transfer_of<T>()) {}
 
   [[nodiscard]] const T& operator*() const { return *static_cast<const T*>(required()); }
   [[nodiscard]] const T* operator->() const { return static_cast<const T*>(required()); }
@@ -101,10 +157,11 @@ class In final : public InPort {
   explicit operator bool() const noexcept { return has_value(); }
 };
 
-/// The untyped half of Out<T>. `take` belongs to the engine and to test benches.
+/// The untyped half of Out<T>. `take` and `publish` belong to the engine and to test benches.
 class LOCKSTEP_API OutPort {
  public:
-  OutPort(Step& step, std::string name, std::string_view type, std::string doc, bool is_optional);
+  OutPort(Step& step, std::string name, std::string_view type, std::string doc, bool is_optional,
+          const Transfer* transfer);
   OutPort(const OutPort&) = delete;
   OutPort& operator=(const OutPort&) = delete;
 
@@ -112,12 +169,12 @@ class LOCKSTEP_API OutPort {
   [[nodiscard]] bool has_value() const noexcept { return value_ != nullptr; }
   [[nodiscard]] const std::shared_ptr<const void>& value() const noexcept { return value_; }
   [[nodiscard]] std::shared_ptr<const void> take() noexcept { return std::exchange(value_, nullptr); }
+  void publish(std::shared_ptr<const void> value) noexcept { value_ = std::move(value); }
   /// Shows the tensors of the value, if it is set and its type has any.
   virtual void visit(const TensorVisitor& visitor) const = 0;
 
  protected:
   virtual ~OutPort();
-  void publish(std::shared_ptr<const void> value) noexcept { value_ = std::move(value); }
 
  private:
   PortInfo info_;
@@ -129,9 +186,9 @@ template <class T>
 class Out final : public OutPort {
  public:
   Out(Step& step, std::string name, std::string doc)
-      : OutPort(step, std::move(name), PortType<T>::id, std::move(doc), false) {}
+      : OutPort(step, std::move(name), PortType<T>::id, std::move(doc), false, detail::transfer_of<T>()) {}
   Out(Step& step, std::string name, std::string doc, OptionalTag)
-      : OutPort(step, std::move(name), PortType<T>::id, std::move(doc), true) {}
+      : OutPort(step, std::move(name), PortType<T>::id, std::move(doc), true, detail::transfer_of<T>()) {}
 
   template <class U>
   requires std::constructible_from<T, U&&> Out& operator=(U&& value) {
