@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,3 +84,53 @@ inline void visit_tensors(const KvCache& cache, const lockstep::TensorVisitor& v
 LOCKSTEP_PORT_TYPE(gemma4::AttentionMasks, "gemma4.attention_masks/1");
 LOCKSTEP_PORT_TYPE(gemma4::RopeTables, "gemma4.rope_tables/1");
 LOCKSTEP_PORT_TYPE(gemma4::KvCache, "gemma4.kv_cache/1");
+
+// How they cross to the process of an isolated step. A tensor that is left out is an empty one.
+
+template <>
+struct lockstep::PortTransfer<gemma4::AttentionMasks> {
+  static lockstep::NamedTensors to_tensors(const gemma4::AttentionMasks& masks) {
+    return lockstep::NamedTensors({{"sliding", masks.sliding}, {"full", masks.full}});
+  }
+  static gemma4::AttentionMasks from_tensors(const lockstep::NamedTensors& tensors) {
+    return {{tensors.at("sliding"), tensors.at("full")}};
+  }
+};
+
+template <>
+struct lockstep::PortTransfer<gemma4::RopeTables> {
+  static lockstep::NamedTensors to_tensors(const gemma4::RopeTables& rope) {
+    return lockstep::NamedTensors({{"sliding.cos", rope.sliding.cos},
+                                   {"sliding.sin", rope.sliding.sin},
+                                   {"full.cos", rope.full.cos},
+                                   {"full.sin", rope.full.sin}});
+  }
+  static gemma4::RopeTables from_tensors(const lockstep::NamedTensors& tensors) {
+    return {{{tensors.at("sliding.cos"), tensors.at("sliding.sin")}, {tensors.at("full.cos"), tensors.at("full.sin")}}};
+  }
+};
+
+/// `length` and the layers' indices as one tensor of integers.
+template <>
+struct lockstep::PortTransfer<gemma4::KvCache> {
+  static lockstep::NamedTensors to_tensors(const gemma4::KvCache& cache) {
+    std::vector<std::int64_t> numbers{cache.length};
+    lockstep::NamedTensors tensors;
+    for (const auto& layer : cache.layers) {
+      numbers.push_back(layer.index);
+      tensors.add("key." + std::to_string(layer.index), layer.key);
+      tensors.add("value." + std::to_string(layer.index), layer.value);
+    }
+    const auto count = static_cast<std::int64_t>(numbers.size());
+    tensors.add("numbers", Tensor::copy_of(std::span<const std::int64_t>(numbers), {count}));
+    return tensors;
+  }
+  static gemma4::KvCache from_tensors(const lockstep::NamedTensors& tensors) {
+    const auto numbers = tensors.at("numbers").values<std::int64_t>();
+    gemma4::KvCache cache{.length = numbers.front(), .layers = {}};
+    for (const auto index : numbers.subspan(1))
+      cache.layers.push_back(
+          {index, tensors.at("key." + std::to_string(index)), tensors.at("value." + std::to_string(index))});
+    return cache;
+  }
+};

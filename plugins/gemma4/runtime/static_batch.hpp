@@ -2,6 +2,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 
 #include <lockstep/port.hpp>
 #include <lockstep/tensor.hpp>
@@ -41,3 +44,28 @@ inline void visit_tensors(const StaticBatch& batch, const lockstep::TensorVisito
 }  // namespace gemma4
 
 LOCKSTEP_PORT_TYPE(gemma4::StaticBatch, "gemma4.static_batch/1");
+
+template <>
+struct lockstep::PortTransfer<gemma4::StaticBatch> {
+  static lockstep::NamedTensors to_tensors(const gemma4::StaticBatch& batch) {
+    lockstep::NamedTensors tensors;
+    gemma4::visit_tensors(batch, [&tensors](std::string_view name, const lockstep::Tensor& tensor) {
+      tensors.add(std::string(name), tensor);
+    });
+    tensors.add("valid_length", Tensor::copy_of(std::span<const std::int64_t>(&batch.valid_length, 1), {}));
+    return tensors;
+  }
+  static gemma4::StaticBatch from_tensors(const lockstep::NamedTensors& tensors) {
+    const auto maybe = [&tensors](std::string_view name) {
+      const auto* tensor = tensors.find(name);
+      return tensor == nullptr ? std::nullopt : std::optional(*tensor);
+    };
+    return {.input_ids = tensors.at("input_ids"),
+            .attention_mask = tensors.at("attention_mask"),
+            .position_ids = tensors.at("position_ids"),
+            .valid_length = tensors.at("valid_length").values<std::int64_t>().front(),
+            .raw_input_ids = tensors.at("raw_input_ids"),
+            .pixel_values = maybe("pixel_values"),
+            .image_position_ids = maybe("image_position_ids")};
+  }
+};

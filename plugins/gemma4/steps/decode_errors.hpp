@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 
 #include <lockstep/port.hpp>
 
@@ -16,3 +18,16 @@ struct DecodeErrors {
 }  // namespace gemma4
 
 LOCKSTEP_PORT_TYPE(gemma4::DecodeErrors, "gemma4.decode_errors/1");
+
+template <>
+struct lockstep::PortTransfer<gemma4::DecodeErrors> {
+  static lockstep::NamedTensors to_tensors(const gemma4::DecodeErrors& errors) {
+    const std::array<std::int64_t, 2> counts{errors.passed ? 1 : 0, errors.steps};
+    return lockstep::NamedTensors({{"counts", Tensor::copy_of(std::span<const std::int64_t>(counts), {2})},
+                                   {"bound", Tensor::copy_of(std::span<const double>(&errors.bound, 1), {})}});
+  }
+  static gemma4::DecodeErrors from_tensors(const lockstep::NamedTensors& tensors) {
+    const auto counts = tensors.at("counts").values<std::int64_t>();
+    return {.passed = counts[0] != 0, .steps = counts[1], .bound = tensors.at("bound").values<double>().front()};
+  }
+};
