@@ -6,13 +6,13 @@
 #
 # Looked at, in this order: CMAKE_PREFIX_PATH, the CMake variable and the environment variable (each entry any of
 # `torch.utils.cmake_prefix_path`, the wheel's torch folder, a folder that holds it, an unpacked libtorch);
-# the wheel that ./run has installed under build/.
+# the wheel that ./run has installed under build/; the LibTorch that an installed Lockstep was built with.
 
 if(NOT LibTorch_torch_cpu_LIBRARY)
   string(REPLACE ":" ";" _libtorch_environment "$ENV{CMAKE_PREFIX_PATH}")
   file(GLOB _libtorch_installed ${CMAKE_CURRENT_LIST_DIR}/../build/libtorch/lib/python3*/site-packages/torch)
   set(_libtorch_roots)
-  foreach(prefix IN LISTS CMAKE_PREFIX_PATH _libtorch_environment _libtorch_installed)
+  foreach(prefix IN LISTS CMAKE_PREFIX_PATH _libtorch_environment _libtorch_installed Lockstep_LIBTORCH_DIR)
     list(APPEND _libtorch_roots ${prefix} ${prefix}/../.. ${prefix}/torch)
   endforeach()
   # All three from one root, so that headers and libraries of two installations never mix.

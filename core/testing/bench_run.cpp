@@ -1,0 +1,89 @@
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <lockstep/testing.hpp>
+
+#include "engine/executor.hpp"
+#include "testing/bench_state.hpp"
+
+namespace lockstep {
+namespace {
+
+class AnyInput final : public InPort {
+ public:
+  AnyInput(Step& step, const PortInfo& info) : InPort(step, info.name, info.type, info.doc, true) {}
+  ~AnyInput() = default;
+};
+
+/// Reads one output of the step on the bench, so that the engine keeps it.
+struct Reader final : Step {
+  explicit Reader(const PortInfo& info) : output(*this, info) {}
+  void run(StepContext&) override {}
+  AnyInput output;
+};
+
+/// Publishing belongs to the step; here its own value goes back to where the engine took it from.
+struct Publisher : OutPort {
+  static void put_back(OutPort& port, std::shared_ptr<const void> value) {
+    constexpr void (OutPort::*publish)(std::shared_ptr<const void>) = &Publisher::publish;
+    (port.*publish)(std::move(value));
+  }
+};
+
+/// A pipeline of the step and a reader for each of its outputs.
+struct BenchPlan {
+  Plan plan;
+  std::vector<std::shared_ptr<Reader>> readers;
+};
+
+BenchPlan plan_of(const StepHandle& handle, const std::string& uses, const PlannedEnvironment& environment) {
+  BenchPlan result;
+  result.plan.name = "bench";
+  result.plan.environment = environment;
+  result.plan.steps.push_back(
+      {.id = "bench", .uses = uses, .skip = {}, .handle = handle, .parameters = {}, .wires = {}});
+  for (const auto* output : handle.step->declarations().outputs) {
+    const auto& info = output->info();
+    auto reader = std::make_shared<Reader>(info);
+    PlannedStep step{
+        .id = "reader of " + info.name, .uses = "reader", .skip = {}, .handle = {}, .parameters = {}, .wires = {}};
+    step.handle = StepHandle{.step = reader, .file = {}, .build_id = {}};
+    step.wires.push_back({.input = info.name, .step = 0, .output = info.name});
+    result.plan.steps.push_back(std::move(step));
+    result.readers.push_back(std::move(reader));
+  }
+  return result;
+}
+
+}  // namespace
+
+StepBench& StepBench::run() {
+  auto& state = *state_;
+  if (state.record) throw Error{"the bench has run already", "one bench is one run: make another"};
+  if (const auto found = problems(); !found.empty())
+    throw Error{fmt::format("the step does not run: {}", fmt::join(found, "; "))};
+  const auto& declared = state.handle.step->declarations();
+  for (const auto* input : declared.inputs) {
+    const auto& info = input->info();
+    if (!input->has_value() && !info.optional)
+      throw Error{fmt::format("input '{}' ({}) has no value", info.name, info.type), "bind it before the run"};
+  }
+  auto bench = plan_of(state.handle, state.uses, state.environment);
+  state.record = execute(bench.plan, {}, {});
+  for (std::size_t i = 0; i < declared.outputs.size(); ++i) {
+    auto& output = *declared.outputs[i];
+    Publisher::put_back(output, bench.readers[i]->output.value());
+    output.visit([&](std::string_view name, const Tensor& tensor) {
+      const auto& port = output.info().name;
+      state.tensors.emplace_back(name.empty() ? port : fmt::format("{}.{}", port, name), tensor);
+    });
+  }
+  return *this;
+}
+
+}  // namespace lockstep

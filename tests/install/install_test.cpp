@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "process.hpp"
+
+namespace fs = std::filesystem;
+using Catch::Matchers::Contains;
+using Words = std::vector<std::string>;
+
+namespace {
+
+process::Result succeed(const Words& words, const process::Options& options = {}) {
+  auto result = process::run(words, options);
+  INFO(result.out << result.err);
+  REQUIRE(result.code == 0);
+  return result;
+}
+
+/// The installed tree after its move, and a folder for what is built against it. Made once, gone at the end.
+struct Installed {
+  Installed() {
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    succeed({CMAKE_PROGRAM, "--install", LOCKSTEP_BINARY_DIR, "--prefix", (folder / "first").string()});
+    fs::rename(folder / "first", prefix);
+  }
+  ~Installed() { fs::remove_all(folder); }
+
+  fs::path folder = fs::path(LOCKSTEP_BINARY_DIR) / "install_test";
+  fs::path prefix = folder / "moved";
+  std::string program = (prefix / "bin/lockstep").string();
+};
+const Installed& installed() {
+  static const Installed tree;
+  return tree;
+}
+
+process::Result configure(const std::string& name, Words settings) {
+  Words words{CMAKE_PROGRAM, "-S",    OUTSIDE_PROJECT,           "-B", (installed().folder / name).string(),
+              "-G",          "Ninja", "-DCMAKE_BUILD_TYPE=Debug"};
+  std::istringstream own(COMPILER_SETTINGS);
+  for (std::string word; std::getline(own, word, ';');) words.push_back(word);
+  const bool has_prefix =
+      std::ranges::any_of(settings, [](const auto& s) { return s.starts_with("-DCMAKE_PREFIX_PATH="); });
+  if (!has_prefix) words.push_back("-DCMAKE_PREFIX_PATH=" + installed().prefix.string());
+  words.insert(words.end(), settings.begin(), settings.end());
+  // The message of a failed find_package is wrapped; one line is easier to look into.
+  auto result = process::run(words, {.environment = {"CMAKE_PREFIX_PATH="}});
+  std::istringstream text(result.err);
+  result.err.clear();
+  for (std::string word; text >> word;) result.err += word + " ";
+  return result;
+}
+
+std::string parts() {
+  const bool torch = !std::string(LOCKSTEP_LIBTORCH_VERSION).empty();
+  return std::string(torch ? "torch" : "") + (torch && LOCKSTEP_HAS_GEMMA4 ? ";gemma4" : "");
+}
+
+/// The record's verdict and exit code of a pipeline given as text.
+process::Result run_pipeline(const std::string& text, Words more = {}) {
+  const auto file = installed().folder / "pipeline.toml";
+  std::ofstream(file) << "schema = 1\n" << text;
+  Words words{installed().program, "run", file.string(), "--plugin-path",
+              (installed().folder / "build/plugins").string()};
+  words.insert(words.end(), more.begin(), more.end());
+  return process::run(words, {.folder = installed().folder});
+}
+
+}  // namespace
+
+TEST_CASE("a project outside builds a step against the moved package, tests it on the bench and runs it") {
+  const auto configured = configure("build", {"-DLOCKSTEP_PARTS=" + parts()});
+  INFO(configured.out << configured.err);
+  REQUIRE(configured.code == 0);
+  succeed({CMAKE_PROGRAM, "--build", (installed().folder / "build").string()});
+  succeed({CTEST_PROGRAM, "--test-dir", (installed().folder / "build").string(), "--no-tests=error"});
+
+  const std::string step = "[[step]]\nid = \"double\"\nuses = \"outside.double\"\n";
+  const auto right = run_pipeline(step);
+  CHECK(right.code == 0);
+  CHECK_THAT(right.out, Contains("bits equal (3)"));
+  const auto wrong = run_pipeline(step, {"--set", "step.double.with.factor=3"});
+  CHECK(wrong.code == 1);
+  CHECK_THAT(wrong.out, Contains("expected 2") && Contains("actual 3"));
+
+  if (parts().find("torch") != std::string::npos) {
+    const auto torch = run_pipeline("[[step]]\nid = \"t\"\nuses = \"outside.torch_double\"\n");
+    INFO(torch.out << torch.err);
+    CHECK(torch.code == 0);
+  }
+}
+
+TEST_CASE("the shipped pipelines run from the moved tree, with their data and a stage from outside") {
+  if (!LOCKSTEP_HAS_GEMMA4 || std::string(LOCKSTEP_LIBTORCH_VERSION).empty()) return;
+  const auto share = installed().prefix / "share/lockstep";
+  const auto shipped = process::run({installed().program, "run", (share / "pipelines/gemma4.toml").string()});
+  INFO(shipped.out << shipped.err);
+  CHECK(shipped.code == 0);
+  const auto outside = run_pipeline("[[step]]\nid = \"checkpoint\"\nuses = \"gemma4.load_checkpoint\"\nwith.path = \"" +
+                                    (share / "pipelines/data/shapes-gemma4").string() +
+                                    "\"\n[[step]]\nid = \"runtime\"\nuses = \"gemma4.static_runtime\"\n"
+                                    "with = { profile = \"shapes_24x24_64\", max_seq = 160 }\n"
+                                    "[[step]]\nid = \"layout\"\nuses = \"outside.layout\"\n");
+  INFO(outside.out << outside.err);
+  CHECK(outside.code == 0);
+  CHECK_THAT(outside.out, Contains("has_slots"));
+}
+
+TEST_CASE("nothing that is installed names the folder it was installed to or built in") {
+  for (const auto& entry : fs::recursive_directory_iterator(installed().prefix)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream stream(entry.path(), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+    INFO(entry.path());
+    CHECK(bytes.find((installed().folder / "first").string()) == std::string::npos);
+    if (entry.path().extension() == ".cmake")
+      CHECK(bytes.find(LOCKSTEP_BINARY_DIR "/lib/liblockstep") == std::string::npos);
+  }
+}
+
+TEST_CASE("a version that does not fit is refused by the package, which shows both") {
+  for (const auto* wanted : {"99.0", "0.2"}) {
+    const auto result = configure("wrong_version", {std::string("-DLOCKSTEP_WANTED=") + wanted});
+    CHECK(result.code != 0);
+    CHECK_THAT(result.err, Contains(std::string("requested version \"") + wanted + "\"") && Contains("version: 0.1"));
+  }
+}
+
+TEST_CASE("a component that does not exist is refused with those that do") {
+  const auto result = configure("wrong_part", {"-DLOCKSTEP_PARTS=tensorflow"});
+  CHECK(result.code != 0);
+  CHECK_THAT(result.err, Contains("no component 'tensorflow'") && Contains("torch, gemma4"));
+}
+
+TEST_CASE("a LibTorch other than the one that Lockstep was built with is refused with both versions") {
+  if (std::string(LOCKSTEP_LIBTORCH_VERSION).empty()) return;
+  const auto torch = installed().folder / "torch";
+  fs::create_directories(torch / "include/ATen/core");
+  fs::create_directories(torch / "include/torch/headeronly");
+  fs::create_directories(torch / "lib");
+  std::ofstream(torch / "include/ATen/core/Tensor.h");
+  std::ofstream(torch / "include/torch/headeronly/version.h")
+      << "#define TORCH_VERSION_MAJOR 1\n#define TORCH_VERSION_MINOR 99\n#define TORCH_VERSION_PATCH 7\n";
+  for (const auto* library : {"libtorch_cpu.so", "libc10.so"}) std::ofstream(torch / "lib" / library);
+  const auto result = configure("wrong_torch", {"-DLOCKSTEP_PARTS=torch", "-DCMAKE_PREFIX_PATH=" + torch.string() +
+                                                                              ";" + installed().prefix.string()});
+  CHECK(result.code != 0);
+  CHECK_THAT(result.err, Contains("built with LibTorch " LOCKSTEP_LIBTORCH_VERSION) && Contains("LibTorch 1.99.7"));
+}
