@@ -18,6 +18,7 @@ int list(const Arguments& arguments);
 int describe(const Arguments& arguments);
 int explain(const Arguments& arguments);
 int compare(const Arguments& arguments);
+int new_step(const Arguments& arguments);
 
 /// The first word of the command line of an isolated step's process, which `run` starts; no verb for users.
 inline constexpr std::string_view worker_word = "worker";

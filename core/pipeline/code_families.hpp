@@ -15,5 +15,6 @@ namespace lockstep {
 [[nodiscard]] std::span<const DiagnosticCode> run_codes();
 [[nodiscard]] std::span<const DiagnosticCode> file_codes();
 [[nodiscard]] std::span<const DiagnosticCode> report_codes();
+[[nodiscard]] std::span<const DiagnosticCode> new_codes();
 
 }  // namespace lockstep

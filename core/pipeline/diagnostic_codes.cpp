@@ -16,13 +16,14 @@ struct Family {
   std::span<const DiagnosticCode> codes;
 };
 
-std::array<Family, 6> families() {
+std::array<Family, 7> families() {
   return {{{"P: pipeline files, overlays, --set and binding", pipeline_codes()},
            {"L: plugins that do not load", plugin_codes()},
            {"C: command line", command_line_codes()},
            {"S: steps that fail while they run", run_codes()},
            {"F: data files", file_codes()},
-           {"R: writing of reports", report_codes()}}};
+           {"R: writing of reports", report_codes()},
+           {"N: new steps", new_codes()}}};
 }
 
 bool same_code(std::string_view a, std::string_view b) {

@@ -29,6 +29,9 @@ TEST_CASE("every mistake on the command line renders as approved") {
   const auto number = lockstep::Tensor::copy_of(std::span<const float>(numbers), {2});
   lockstep::write_safetensors(scratch.file("b.safetensors"), {{"weight", number}, {"bias", number}});
   std::filesystem::create_symlink("circle.json", scratch.file("circle.json"));
+  std::filesystem::create_directories(scratch.file("taken/src"));
+  std::ofstream(scratch.file("taken/README.md"));
+  std::ofstream(scratch.file("taken/src/norm.cpp"));
   auto options = cli::options();
   options.folder = scratch.file("");
   const std::string a = "a.safetensors";
@@ -70,6 +73,11 @@ TEST_CASE("every mistake on the command line renders as approved") {
       Mistake{"F003", 2, {"report", "pipelines/pass.toml"}},
       Mistake{"F003-missing", 2, {"report", "missing.json"}},
       Mistake{"F002-new", 2, {"compare", a, b, "--map", "weight=bais"}},
+      Mistake{"N001", 2, {"new", "stpe", "mine.norm"}},
+      Mistake{"N002", 2, {"new", "step", "Mine.norm"}},
+      Mistake{"N002-no-family", 2, {"new", "step", "norm"}},
+      Mistake{"N003", 2, {"new", "step", "mine.norm", "--out-of-tree", "taken"}},
+      Mistake{"N004", 2, {"new", "step", "mine.norm"}},
       Mistake{"R001", 4, {"run", "pipelines/pass.toml", "--quiet", "--json", "no/such/folder/record.json"}},
       Mistake{"R001-circle", 4, {"run", "pipelines/pass.toml", "--quiet", "--json", "circle.json"}},
       Mistake{"R001-junit", 4, {"run", "pipelines/pass.toml", "--quiet", "--junit", "pipelines"}}};

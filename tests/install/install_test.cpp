@@ -1,62 +1,17 @@
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "catch.hpp"
+#include "install/installed.hpp"
 #include "process.hpp"
 
-namespace fs = std::filesystem;
+using namespace install_test;
 using Catch::Matchers::Contains;
-using Words = std::vector<std::string>;
 
 namespace {
-
-process::Result succeed(const Words& words, const process::Options& options = {}) {
-  auto result = process::run(words, options);
-  INFO(result.out << result.err);
-  REQUIRE(result.code == 0);
-  return result;
-}
-
-/// The installed tree after its move, and a folder for what is built against it. Made once, gone at the end.
-struct Installed {
-  Installed() {
-    fs::remove_all(folder);
-    fs::create_directories(folder);
-    succeed({CMAKE_PROGRAM, "--install", LOCKSTEP_BINARY_DIR, "--prefix", (folder / "first").string()});
-    fs::rename(folder / "first", prefix);
-  }
-  ~Installed() { fs::remove_all(folder); }
-
-  fs::path folder = fs::path(LOCKSTEP_BINARY_DIR) / "install_test";
-  fs::path prefix = folder / "moved";
-  std::string program = (prefix / "bin/lockstep").string();
-};
-const Installed& installed() {
-  static const Installed tree;
-  return tree;
-}
-
-process::Result configure(const std::string& name, Words settings) {
-  Words words{CMAKE_PROGRAM, "-S",    OUTSIDE_PROJECT,           "-B", (installed().folder / name).string(),
-              "-G",          "Ninja", "-DCMAKE_BUILD_TYPE=Debug"};
-  std::istringstream own(COMPILER_SETTINGS);
-  for (std::string word; std::getline(own, word, ';');) words.push_back(word);
-  const bool has_prefix =
-      std::ranges::any_of(settings, [](const auto& s) { return s.starts_with("-DCMAKE_PREFIX_PATH="); });
-  if (!has_prefix) words.push_back("-DCMAKE_PREFIX_PATH=" + installed().prefix.string());
-  words.insert(words.end(), settings.begin(), settings.end());
-  // The message of a failed find_package is wrapped; one line is easier to look into.
-  auto result = process::run(words, {.environment = {"CMAKE_PREFIX_PATH="}});
-  std::istringstream text(result.err);
-  result.err.clear();
-  for (std::string word; text >> word;) result.err += word + " ";
-  return result;
-}
 
 std::string parts() {
   const bool torch = !std::string(LOCKSTEP_LIBTORCH_VERSION).empty();
@@ -76,7 +31,7 @@ process::Result run_pipeline(const std::string& text, Words more = {}) {
 }  // namespace
 
 TEST_CASE("a project outside builds a step against the moved package, tests it on the bench and runs it") {
-  const auto configured = configure("build", {"-DLOCKSTEP_PARTS=" + parts()});
+  const auto configured = configure(OUTSIDE_PROJECT, "build", {"-DLOCKSTEP_PARTS=" + parts()});
   INFO(configured.out << configured.err);
   REQUIRE(configured.code == 0);
   succeed({CMAKE_PROGRAM, "--build", (installed().folder / "build").string()});
@@ -127,14 +82,14 @@ TEST_CASE("nothing that is installed names the folder it was installed to or bui
 
 TEST_CASE("a version that does not fit is refused by the package, which shows both") {
   for (const auto* wanted : {"99.0", "0.2"}) {
-    const auto result = configure("wrong_version", {std::string("-DLOCKSTEP_WANTED=") + wanted});
+    const auto result = configure(OUTSIDE_PROJECT, "wrong_version", {std::string("-DLOCKSTEP_WANTED=") + wanted});
     CHECK(result.code != 0);
     CHECK_THAT(result.err, Contains(std::string("requested version \"") + wanted + "\"") && Contains("version: 0.1"));
   }
 }
 
 TEST_CASE("a component that does not exist is refused with those that do") {
-  const auto result = configure("wrong_part", {"-DLOCKSTEP_PARTS=tensorflow"});
+  const auto result = configure(OUTSIDE_PROJECT, "wrong_part", {"-DLOCKSTEP_PARTS=tensorflow"});
   CHECK(result.code != 0);
   CHECK_THAT(result.err, Contains("no component 'tensorflow'") && Contains("torch, gemma4"));
 }
@@ -149,8 +104,9 @@ TEST_CASE("a LibTorch other than the one that Lockstep was built with is refused
   std::ofstream(torch / "include/torch/headeronly/version.h")
       << "#define TORCH_VERSION_MAJOR 1\n#define TORCH_VERSION_MINOR 99\n#define TORCH_VERSION_PATCH 7\n";
   for (const auto* library : {"libtorch_cpu.so", "libc10.so"}) std::ofstream(torch / "lib" / library);
-  const auto result = configure("wrong_torch", {"-DLOCKSTEP_PARTS=torch", "-DCMAKE_PREFIX_PATH=" + torch.string() +
-                                                                              ";" + installed().prefix.string()});
+  const auto result = configure(
+      OUTSIDE_PROJECT, "wrong_torch",
+      {"-DLOCKSTEP_PARTS=torch", "-DCMAKE_PREFIX_PATH=" + torch.string() + ";" + installed().prefix.string()});
   CHECK(result.code != 0);
   CHECK_THAT(result.err, Contains("built with LibTorch " LOCKSTEP_LIBTORCH_VERSION) && Contains("LibTorch 1.99.7"));
 }

@@ -118,7 +118,7 @@ TEST_CASE("every code that the core's sources name is registered, and the other 
     const auto text = content(entry.path());
     for (auto at = text.find('"'); at != std::string::npos; at = text.find('"', at + 1)) {
       const auto word = text.substr(at + 1, 5);
-      if (word.size() == 5 && word[4] == '"' && std::string_view("PLCSFR").find(word[0]) != std::string_view::npos &&
+      if (word.size() == 5 && word[4] == '"' && std::string_view("PLCSFRN").find(word[0]) != std::string_view::npos &&
           word.find_first_not_of("0123456789", 1) == 4) {
         named.insert(word.substr(0, 4));
       }
