@@ -18,7 +18,8 @@ constexpr double right_epsilon = 1e-6;
 /// An example to replace: verifies an RMS norm in float32, as a device would compute it, against one in float64.
 struct @TYPE@ final : Step {
   Param<std::int64_t> size{*this, "size", "number of elements", {.default_value = 64, .min = 1, .max = 4096}};
-  Param<double> epsilon{*this, "epsilon", "what the device adds below the root", {.default_value = right_epsilon, .min = 0.0}};
+  Param<double> epsilon{
+      *this, "epsilon", "what the device adds below the root", {.default_value = right_epsilon, .min = 0.0}};
   Out<Tensor> normed{*this, "normed", "[size] float32"};
   Check matches{*this, "matches", close(), "RMS norm in float64, rounded once"};
 
@@ -131,11 +132,11 @@ verifies an RMS norm in float32
 | name | value | meaning |
 | --- | --- | --- |
 | `size` | integer, 1 to 4096, default 64 | number of elements |
-| `epsilon` | number, at least 0, default 1e-06 | what the device adds below the root |
+| `epsilon` | real, at least 0.0, default 1e-06 | what the device adds below the root |
 
 ## Checks
 
-| check | metric | level | expected |
+| name | criterion | level | compared with |
 | --- | --- | --- | --- |
 | `matches` | close | require | RMS norm in float64, rounded once |
 )template";
