@@ -43,7 +43,7 @@ TEST_CASE("a project outside builds a step against the moved package, tests it o
   CHECK_THAT(right.out, Contains("bits equal (3)"));
   const auto wrong = run_pipeline(step, {"--set", "step.double.with.factor=3"});
   CHECK(wrong.code == 1);
-  CHECK_THAT(wrong.out, Contains("expected 2") && Contains("actual 3"));
+  CHECK_THAT(wrong.out, Contains("expected 6") && Contains("actual 9"));
 
   if (parts().find("torch") != std::string::npos) {
     const auto torch = run_pipeline("[[step]]\nid = \"t\"\nuses = \"outside.torch_double\"\n");

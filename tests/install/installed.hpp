@@ -44,10 +44,16 @@ inline const Installed& installed() {
 }
 
 inline process::Result configure(const std::string& source, const std::string& name, const Words& settings) {
-  Words words{CMAKE_PROGRAM, "-S",    OUTSIDE_PROJECT,           "-B", (installed().folder / name).string(),
-              "-G",          "Ninja", "-DCMAKE_BUILD_TYPE=Debug"};
+  Words words{CMAKE_PROGRAM,
+              "-S",
+              source,
+              "-B",
+              (installed().folder / name).string(),
+              "-G",
+              "Ninja",
+              "-DCMAKE_BUILD_TYPE=Debug"};
   std::istringstream own(COMPILER_SETTINGS);
-  for (std::string word; std::getline(own, word, ';');) words.push_back(word);
+  for (std::string word; std::getline(own, word, '|');) words.push_back(word);
   const bool has_prefix =
       std::ranges::any_of(settings, [](const auto& s) { return s.starts_with("-DCMAKE_PREFIX_PATH="); });
   if (!has_prefix) words.push_back("-DCMAKE_PREFIX_PATH=" + installed().prefix.string());
