@@ -16,7 +16,7 @@ namespace {
 
 class AnyInput final : public InPort {
  public:
-  AnyInput(Step& step, const PortInfo& info) : InPort(step, info.name, info.type, info.doc, true) {}
+  AnyInput(Step& step, const PortInfo& info) : InPort(step, info.name, info.type, info.doc, true, nullptr) {}
   ~AnyInput() = default;
 };
 
@@ -25,14 +25,6 @@ struct Reader final : Step {
   explicit Reader(const PortInfo& info) : output(*this, info) {}
   void run(StepContext&) override {}
   AnyInput output;
-};
-
-/// Publishing belongs to the step; here its own value goes back to where the engine took it from.
-struct Publisher : OutPort {
-  static void put_back(OutPort& port, std::shared_ptr<const void> value) {
-    constexpr void (OutPort::*publish)(std::shared_ptr<const void>) = &Publisher::publish;
-    (port.*publish)(std::move(value));
-  }
 };
 
 /// A pipeline of the step and a reader for each of its outputs.
@@ -77,7 +69,7 @@ StepBench& StepBench::run() {
   state.record = execute(bench.plan, {}, {});
   for (std::size_t i = 0; i < declared.outputs.size(); ++i) {
     auto& output = *declared.outputs[i];
-    Publisher::put_back(output, bench.readers[i]->output.value());
+    output.publish(bench.readers[i]->output.value());
     output.visit([&](std::string_view name, const Tensor& tensor) {
       const auto& port = output.info().name;
       state.tensors.emplace_back(name.empty() ? port : fmt::format("{}.{}", port, name), tensor);
