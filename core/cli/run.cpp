@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "cli/baseline_arguments.hpp"
 #include "cli/exit_guard.hpp"
 #include "cli/pipeline_arguments.hpp"
 #include "cli/reports.hpp"
@@ -66,8 +67,10 @@ int run(const Arguments& arguments) {
   const auto request = request_of(arguments);
   auto result = make_plan(request, loader);
   auto options = selection_of(arguments, result);
+  const BaselineArguments baseline(arguments, result);
   auto inputs = request.configs;
   inputs.push_back(request.file);
+  if (baseline.file()) inputs.push_back(*baseline.file());
   for (auto& clash : reports.drop_clashes(inputs)) result.diagnostics.push_back(std::move(clash));
   const bool colour_of_errors = use_colour(arguments, stderr);
   if (!result.ok()) return end_invalid(reports, result, colour_of_errors);
@@ -89,6 +92,7 @@ int run(const Arguments& arguments) {
   auto record = execute(result.plan, options, observers);
   const auto findings = result.diagnostics.size();
   record.diagnostics.insert(record.diagnostics.begin(), result.diagnostics.begin(), result.diagnostics.end());
+  baseline.apply(record);
   print(report, terminal_footer(record, style));
   const bool written = report == stdout ? flush_standard_output() : std::ferror(report) == 0;
   if (!written) {

@@ -36,7 +36,10 @@ std::vector<Verb> make_verbs() {
        .positionals = {"PIPELINE"},
        .summary = "runs a pipeline and reports its verdicts",
        .details = "Steps that the scored ones need run too, unscored. A FILE may be '-' for standard output.",
-       .options = with_pipeline_options({{{"fail-fast", "", false, "stop after the first step that fails"}},
+       .options = with_pipeline_options({{{"fail-fast", "", false, "stop after the first step that fails"},
+                                          {"baseline", "FILE", false, "fail where a check is worse than there"},
+                                          {"update-baseline", "", false, "write what this run measured to --baseline"},
+                                          {"reason", "TEXT", false, "why the baseline may become looser; is kept"}},
                                          report_options(),
                                          {{"dump", "DIR", false, "write each step's tensors to DIR/<step>.safetensors"},
                                           {"quiet", "", false, "report only what failed and the last line"},
@@ -119,6 +122,16 @@ std::vector<Verb> make_verbs() {
                            {"verbose", "", false, "report every check, statistics and parameters"}}}),
        .exclusive = {{"quiet", "verbose"}},
        .run = report},
+      {.name = "diff",
+       .positionals = {"A.json", "B.json"},
+       .summary = "shows what moved from one run record to another",
+       .details = "Exit code 0: no difference. Times, memory and places in files are information and make none.",
+       .options = {{"json", "", false, "one JSON document"},
+                   color,
+                   {"quiet", "", false, "report only how many differences there are"},
+                   {"verbose", "", false, "report every change, and what is only information"}},
+       .exclusive = {{"quiet", "verbose"}},
+       .run = diff},
   };
 }
 

@@ -24,6 +24,7 @@ int new_step(const Arguments& arguments);
 inline constexpr std::string_view worker_word = "worker";
 int worker(const CommandLine& line);
 int report(const Arguments& arguments);
+int diff(const Arguments& arguments);
 
 /// What `run` writes to --json and --junit when the command line cannot be read: a record with the verdict `invalid`,
 /// so that nobody takes the report of an earlier run for this one's.

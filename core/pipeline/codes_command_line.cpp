@@ -73,6 +73,10 @@ tensor can be renamed once, and no two can be given the same name. Exit code 2.
 the search order, and verify with another plugin than the one that was asked for. Folders in the environment variable
 `LOCKSTEP_PLUGIN_PATH` may be missing. Exit code 2.
 )"},
+    DiagnosticCode{"C016", "option that needs another", R"(
+`--update-baseline` needs `--baseline FILE`, the file that it writes; `--reason TEXT` needs `--update-baseline`, which keeps
+the reason in that file. Exit code 2.
+)"},
 };
 
 }  // namespace

@@ -18,6 +18,11 @@ A file that should be a run record, as `lockstep run PIPELINE --json FILE` write
 JSON, or is no record of schema 1. The message names the field, what was found there and what was expected. A record that
 Lockstep wrote is whole at any time: look for a copy or an upload that was cut off. Exit code 2.
 )"},
+    DiagnosticCode{"F004", "baseline cannot be used", R"(
+The file of `--baseline` does not exist, is no baseline of schema 1, or is of a pipeline with another name. A conflict that
+git left in it is no TOML. Make a baseline of a run that passes: `lockstep run PIPELINE --baseline FILE --update-baseline`.
+Exit code 2.
+)"},
 };
 
 }  // namespace

@@ -1,0 +1,71 @@
+#include "cli/baseline_arguments.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <chrono>
+#include <lockstep/safetensors.hpp>
+
+#include "pipeline/render_diagnostic.hpp"
+#include "report/output.hpp"
+
+namespace lockstep::cli {
+namespace {
+
+constexpr const char* how_to_make =
+    "make one of a run that passes: lockstep run PIPELINE --baseline FILE --update-baseline";
+
+}  // namespace
+
+BaselineArguments::BaselineArguments(const Arguments& arguments, PlanResult& result) {
+  const auto needs = [&](std::string_view option, std::string_view other) {
+    if (!arguments.has(option) || arguments.has(other)) return;
+    result.diagnostics.push_back({.code = "C016",
+                                  .message = fmt::format("'--{}' needs '--{}'", option, other),
+                                  .location = arguments.option(option)->location,
+                                  .help = how_to_make});
+  };
+  needs("update-baseline", "baseline");
+  needs("reason", "update-baseline");
+  const auto given = arguments.option("baseline");
+  if (!given) return;
+  file_ = given->value;
+  update_ = arguments.has("update-baseline");
+  if (const auto reason = arguments.option("reason")) reason_ = reason->value;
+  try {
+    baseline_ = read_baseline_file(*file_);
+  } catch (const Error& error) {
+    result.diagnostics.push_back(error.diagnostic());
+    return;
+  }
+  if (!baseline_ && !update_)
+    result.diagnostics.push_back({.code = "F004",
+                                  .message = fmt::format("there is no baseline {}", in_quotes(given->value)),
+                                  .location = given->location,
+                                  .help = how_to_make});
+  if (baseline_ && !result.plan.name.empty() && baseline_->pipeline != result.plan.name)
+    result.diagnostics.push_back(
+        {.code = "F004",
+         .message = fmt::format("the baseline {} is of pipeline {}, this one is {}", in_quotes(given->value),
+                                in_quotes(baseline_->pipeline), in_quotes(result.plan.name)),
+         .location = given->location,
+         .help = "name the baseline of this pipeline"});
+}
+
+void BaselineArguments::apply(RunRecord& record) const {
+  if (!file_) return;
+  try {
+    if (update_) {
+      const auto today = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::chrono::system_clock::now()));
+      update_baseline(record, *file_, reason_, today);
+    } else {
+      judge_by_baseline(record, *baseline_, file_->string());
+      record.baseline->sha256 = sha256_of_file(*file_);
+    }
+  } catch (const Error& error) {
+    add_report_failure(record, {.code = "R001",
+                                .message = fmt::format("the baseline cannot be kept: {}", error.what()),
+                                .help = "name a file in a folder that can be written to"});
+  }
+}
+
+}  // namespace lockstep::cli

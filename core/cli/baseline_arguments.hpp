@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "baseline/baseline.hpp"
+#include "cli/command_line.hpp"
+#include "pipeline/plan.hpp"
+
+namespace lockstep::cli {
+
+/// `--baseline FILE`, `--update-baseline` and `--reason TEXT`.
+class BaselineArguments {
+ public:
+  /// Reads the file; what is wrong goes to the diagnostics of `result`, so that nothing runs.
+  BaselineArguments(const Arguments& arguments, PlanResult& result);
+
+  [[nodiscard]] const std::optional<std::filesystem::path>& file() const { return file_; }
+  /// Holds the run against the baseline, or updates that. Nothing happens without `--baseline`.
+  void apply(RunRecord& record) const;
+
+ private:
+  std::optional<std::filesystem::path> file_;
+  std::optional<Baseline> baseline_;
+  bool update_ = false;
+  std::optional<std::string> reason_;
+};
+
+}  // namespace lockstep::cli

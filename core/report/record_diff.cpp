@@ -1,0 +1,263 @@
+#include "report/record_diff.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "report/json_value.hpp"
+
+namespace lockstep {
+namespace {
+
+using Group = RecordChange::Group;
+using Fields = std::vector<std::pair<std::string, Value>>;
+
+Value value_of(const std::optional<std::string>& text) { return text ? Value(*text) : Value(); }
+Value value_of(const std::optional<double>& number) { return number ? Value(*number) : Value(); }
+template <class Enum>
+Value value_of(const std::optional<Enum>& member) {
+  return member ? Value(std::string(name_of(*member))) : Value();
+}
+Value value_of(const std::vector<std::int64_t>& numbers) {
+  Value::Array list;
+  for (const auto number : numbers) list.emplace_back(number);
+  return list;
+}
+Value value_of(const std::vector<std::string>& texts) {
+  Value::Array list;
+  for (const auto& text : texts) list.emplace_back(text);
+  return list;
+}
+
+/// Two NaN are the same outcome.
+bool same(const Value& a, const Value& b) {
+  const auto* x = std::get_if<double>(&a.data);
+  const auto* y = std::get_if<double>(&b.data);
+  return a == b || (x != nullptr && y != nullptr && std::isnan(*x) && std::isnan(*y));
+}
+
+/// Collects the changes of one place.
+class Changes {
+ public:
+  explicit Changes(std::vector<RecordChange>& all) : all_(all) {}
+  Changes(std::vector<RecordChange>& all, std::string step) : all_(all), step_(std::move(step)) {}
+  Changes(std::vector<RecordChange>& all, std::string step, const CheckResult& check)
+      : all_(all), step_(std::move(step)), check_(check.name), subject_(check.subject) {}
+
+  void add(Group group, std::string field, std::optional<Value> before, std::optional<Value> after) {
+    all_.push_back({group, step_, check_, subject_, std::move(field), std::move(before), std::move(after)});
+  }
+  void compare(Group group, std::string field, const Value& before, const Value& after) {
+    if (!same(before, after)) add(group, std::move(field), before, after);
+  }
+  /// Field by field; one that only one side has is a change too.
+  void compare(Group group, const std::string& prefix, const Fields& before, const Fields& after) {
+    const std::map<std::string, Value> there(after.begin(), after.end());
+    const std::map<std::string, Value> here(before.begin(), before.end());
+    for (const auto& [key, value] : before) {
+      const auto found = there.find(key);
+      if (found == there.end())
+        add(group, prefix + key, value, std::nullopt);
+      else
+        compare(group, prefix + key, value, found->second);
+    }
+    for (const auto& [key, value] : after)
+      if (!here.contains(key)) add(group, prefix + key, std::nullopt, value);
+  }
+
+ private:
+  std::vector<RecordChange>& all_;
+  std::string step_;
+  std::string check_;
+  std::optional<std::string> subject_;
+};
+
+Fields bound_of(const CheckResult& check) {
+  Fields fields;
+  const auto add = [&fields](const char* key, const std::optional<double>& bound) {
+    if (bound) fields.emplace_back(key, *bound);
+  };
+  add("rtol", check.bound.rtol);
+  add("atol", check.bound.atol);
+  add("max", check.bound.max);
+  add("min", check.bound.min);
+  add("k", check.bound.k);
+  return fields;
+}
+
+void compare(const CheckResult& a, const CheckResult& b, Changes changes) {
+  changes.compare(Group::verdict, "verdict", value_of(a.verdict), value_of(b.verdict));
+  changes.compare(Group::value, "value", value_of(a.value), value_of(b.value));
+  changes.compare(Group::value, "ladder", value_of(a.ladder), value_of(b.ladder));
+  changes.compare(Group::value, "compared", a.compared, b.compared);
+  changes.compare(Group::value, "mismatched", a.mismatched, b.mismatched);
+  changes.compare(Group::value, "message", value_of(a.message), value_of(b.message));
+  changes.compare(Group::value, "statistics.", Fields(a.statistics.begin(), a.statistics.end()),
+                  Fields(b.statistics.begin(), b.statistics.end()));
+  const auto worst = [](const CheckResult& check) {
+    if (!check.worst) return Fields{};
+    return Fields{
+        {"index", value_of(check.worst->index)}, {"expected", check.worst->expected}, {"actual", check.worst->actual}};
+  };
+  changes.compare(Group::value, "worst.", worst(a), worst(b));
+  changes.compare(Group::setup, "metric", std::string(name_of(a.metric)), std::string(name_of(b.metric)));
+  changes.compare(Group::setup, "level", std::string(name_of(a.level)), std::string(name_of(b.level)));
+  changes.compare(Group::setup, "on_vacuous", std::string(name_of(a.on_vacuous)), std::string(name_of(b.on_vacuous)));
+  changes.compare(Group::setup, "bound.", bound_of(a), bound_of(b));
+  changes.compare(Group::setup, "expected", a.expected, b.expected);
+  changes.compare(Group::information, "bound_source", a.bound_source, b.bound_source);
+}
+
+using Key = std::tuple<std::string, std::string, std::size_t>;
+
+/// The checks by name and subject; of equal ones the first, the second, …
+std::vector<Key> keys_of(const StepRecord& step) {
+  std::map<std::pair<std::string, std::string>, std::size_t> seen;
+  std::vector<Key> keys;
+  for (const auto& check : step.checks) {
+    const auto subject = check.subject ? "=" + *check.subject : std::string();
+    keys.emplace_back(check.name, subject, seen[{check.name, subject}]++);
+  }
+  return keys;
+}
+
+void compare_checks(const StepRecord& a, const StepRecord& b, std::vector<RecordChange>& all) {
+  const auto keys_of_a = keys_of(a);
+  const auto keys_of_b = keys_of(b);
+  std::map<Key, std::size_t> in_b;
+  for (std::size_t i = 0; i < keys_of_b.size(); ++i) in_b.emplace(keys_of_b[i], i);
+  std::vector<bool> used(b.checks.size());
+  for (std::size_t i = 0; i < keys_of_a.size(); ++i) {
+    const auto& check = a.checks[i];
+    const auto found = in_b.find(keys_of_a[i]);
+    if (found == in_b.end()) {
+      Changes(all, a.id, check).add(Group::presence, "check", value_of(check.verdict), std::nullopt);
+      continue;
+    }
+    used[found->second] = true;
+    compare(check, b.checks[found->second], Changes(all, a.id, check));
+  }
+  for (std::size_t i = 0; i < used.size(); ++i)
+    if (!used[i])
+      Changes(all, b.id, b.checks[i]).add(Group::presence, "check", std::nullopt, value_of(b.checks[i].verdict));
+}
+
+Fields outputs_of(const StepRecord& step) {
+  Fields fields;
+  for (const auto& output : step.outputs) {
+    fields.emplace_back(output.name + ".type", output.type);
+    for (const auto& tensor : output.tensors) {
+      const auto name = output.name + (tensor.name.empty() ? "" : "." + tensor.name);
+      fields.emplace_back(name + ".dtype", std::string(name_of(tensor.dtype)));
+      fields.emplace_back(name + ".shape", value_of(tensor.shape));
+    }
+  }
+  return fields;
+}
+
+void compare(const StepRecord& a, const StepRecord& b, std::vector<RecordChange>& all) {
+  Changes changes(all, a.id);
+  changes.compare(Group::verdict, "status", value_of(a.status), value_of(b.status));
+  changes.compare(Group::verdict, "reason", value_of(a.reason), value_of(b.reason));
+  compare_checks(a, b, all);
+  changes.compare(Group::setup, "scored", a.scored, b.scored);
+  changes.compare(Group::setup, "uses", a.uses, b.uses);
+  changes.compare(Group::setup, "plugin.build_id", a.build_id, b.build_id);
+  changes.compare(Group::setup, "parameters.", a.parameters, b.parameters);
+  changes.compare(Group::setup, "inputs.", Fields(a.inputs.begin(), a.inputs.end()),
+                  Fields(b.inputs.begin(), b.inputs.end()));
+  changes.compare(Group::setup, "outputs.", outputs_of(a), outputs_of(b));
+  changes.compare(Group::setup, "", a.extra, b.extra);
+  changes.compare(Group::information, "plugin.file", a.plugin_file, b.plugin_file);
+  changes.compare(Group::information, "location", a.location, b.location);
+  changes.compare(Group::information, "summary", value_of(a.summary), value_of(b.summary));
+  changes.compare(Group::information, "seconds", a.seconds, b.seconds);
+  changes.compare(Group::information, "peak_rss_bytes", a.peak_rss_bytes, b.peak_rss_bytes);
+}
+
+void compare_steps(const RunRecord& a, const RunRecord& b, std::vector<RecordChange>& all) {
+  std::map<std::string_view, const StepRecord*> in_a;
+  std::map<std::string_view, const StepRecord*> in_b;
+  for (const auto& step : a.steps) in_a.emplace(step.id, &step);
+  for (const auto& step : b.steps) in_b.emplace(step.id, &step);
+  for (const auto& step : a.steps) {
+    const auto found = in_b.find(step.id);
+    if (found == in_b.end())
+      Changes(all, step.id).add(Group::presence, "step", value_of(step.status), std::nullopt);
+    else
+      compare(step, *found->second, all);
+  }
+  for (const auto& step : b.steps)
+    if (!in_a.contains(step.id))
+      Changes(all, step.id).add(Group::presence, "step", std::nullopt, value_of(step.status));
+}
+
+std::vector<std::string> diagnostics_of(const RunRecord& record) {
+  std::vector<std::string> texts;
+  for (const auto& diagnostic : record.diagnostics) texts.push_back(diagnostic.code + ": " + diagnostic.message);
+  return texts;
+}
+
+}  // namespace
+
+std::string_view name_of(RecordChange::Group group) {
+  switch (group) {
+    case Group::verdict:
+      return "verdict";
+    case Group::presence:
+      return "presence";
+    case Group::value:
+      return "value";
+    case Group::setup:
+      return "setup";
+    case Group::environment:
+      return "environment";
+    case Group::information:
+      return "information";
+  }
+  return "information";
+}
+
+std::optional<double> factor_of(const RecordChange& change) {
+  const auto number = [](const std::optional<Value>& value) -> std::optional<double> {
+    if (!value) return std::nullopt;
+    if (const auto* real = std::get_if<double>(&value->data)) return *real;
+    if (const auto* integer = std::get_if<std::int64_t>(&value->data)) return static_cast<double>(*integer);
+    return std::nullopt;
+  };
+  const bool measured = change.group == Group::value || change.group == Group::information;
+  const auto before = number(change.before);
+  const auto after = number(change.after);
+  if (!measured || !before || !after || *before == 0) return std::nullopt;
+  const auto factor = *after / *before;
+  return std::isfinite(factor) && factor > 0 ? std::optional(factor) : std::nullopt;
+}
+
+std::vector<RecordChange> diff_records(const RunRecord& before, const RunRecord& after) {
+  std::vector<RecordChange> all;
+  Changes run(all);
+  const auto text = [](auto verdict) { return std::string(name_of(verdict)); };
+  run.compare(Group::verdict, "verdict", text(before.verdict), text(after.verdict));
+  run.compare(Group::verdict, "exit_code", before.exit_code, after.exit_code);
+  run.compare(Group::verdict, "message", value_of(before.message), value_of(after.message));
+  run.compare(Group::verdict, "diagnostics", value_of(diagnostics_of(before)), value_of(diagnostics_of(after)));
+  compare_steps(before, after, all);
+  run.compare(Group::environment, "pipeline.name", before.pipeline_name, after.pipeline_name);
+  run.compare(Group::environment, "pipeline.sha256", before.pipeline_sha256, after.pipeline_sha256);
+  run.compare(Group::environment, "overrides", value_of(before.overrides), value_of(after.overrides));
+  run.compare(Group::environment, "tool.version", before.tool_version, after.tool_version);
+  run.compare(Group::environment, "environment.", before.environment, after.environment);
+  run.compare(Group::information, "pipeline.file", before.pipeline_file, after.pipeline_file);
+  run.compare(Group::information, "seconds", before.seconds, after.seconds);
+  run.compare(Group::information, "peak_rss_bytes", before.peak_rss_bytes, after.peak_rss_bytes);
+  std::ranges::stable_sort(all, {}, &RecordChange::group);
+  return all;
+}
+
+bool is_equal(const std::vector<RecordChange>& changes) {
+  return std::ranges::all_of(changes, [](const auto& change) { return change.group == Group::information; });
+}
+
+}  // namespace lockstep
