@@ -132,6 +132,20 @@ std::vector<Verb> make_verbs() {
                    {"verbose", "", false, "report every change, and what is only information"}},
        .exclusive = {{"quiet", "verbose"}},
        .run = diff},
+      {.name = "schema",
+       .positionals = {},
+       .summary = "prints a JSON schema of pipelines, for editors",
+       .details = "It knows the steps that are found. A file names its schema in its first line: #:schema FILE",
+       .options = {{"overlay", "", false, "of --config files instead"}, plugin_path, color},
+       .exclusive = {},
+       .run = schema},
+      {.name = "completion",
+       .positionals = {"SHELL"},
+       .summary = "prints a completion script for bash or zsh",
+       .details = "bash: source <(lockstep completion bash). zsh: write it to a file _lockstep in a folder of $fpath.",
+       .options = {color},
+       .exclusive = {},
+       .run = completion},
   };
 }
 

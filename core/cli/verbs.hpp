@@ -23,6 +23,8 @@ int new_step(const Arguments& arguments);
 /// The first word of the command line of an isolated step's process, which `run` starts; no verb for users.
 inline constexpr std::string_view worker_word = "worker";
 int worker(const CommandLine& line);
+int schema(const Arguments& arguments);
+int completion(const Arguments& arguments);
 int report(const Arguments& arguments);
 int diff(const Arguments& arguments);
 
