@@ -18,15 +18,15 @@ int list(const Arguments& arguments);
 int describe(const Arguments& arguments);
 int explain(const Arguments& arguments);
 int compare(const Arguments& arguments);
+int report(const Arguments& arguments);
+int diff(const Arguments& arguments);
 int new_step(const Arguments& arguments);
+int schema(const Arguments& arguments);
+int completion(const Arguments& arguments);
 
 /// The first word of the command line of an isolated step's process, which `run` starts; no verb for users.
 inline constexpr std::string_view worker_word = "worker";
 int worker(const CommandLine& line);
-int schema(const Arguments& arguments);
-int completion(const Arguments& arguments);
-int report(const Arguments& arguments);
-int diff(const Arguments& arguments);
 
 /// What `run` writes to --json and --junit when the command line cannot be read: a record with the verdict `invalid`,
 /// so that nobody takes the report of an earlier run for this one's.

@@ -1,5 +1,6 @@
 #include "report/schema.hpp"
 
+#include <fmt/format.h>
 #include <lockstep/check.hpp>
 
 #include "report/criterion_text.hpp"
@@ -10,8 +11,10 @@ namespace {
 
 constexpr auto identifier = "^[A-Za-z_][A-Za-z0-9_-]*$";
 
+Json defined(std::string_view name) { return {{"$ref", fmt::format("#/definitions/{}", name)}}; }
+
 /// A text with a variable in it stands for a value of any type.
-Json or_variable(Json value) { return {{"anyOf", {std::move(value), {{"type", "string"}, {"pattern", R"(\$\{)"}}}}}; }
+Json or_variable(Json value) { return {{"anyOf", {std::move(value), defined("variable")}}}; }
 
 Json described(Json schema, std::string_view description) {
   if (!description.empty()) schema["description"] = description;
@@ -73,16 +76,33 @@ Json inputs_of(const StepDescription& step) {
   return table(std::move(properties), "where the inputs come from; what is not written is found by name and type");
 }
 
+/// The keys of a check, by its metric.
+Json check_keys(Metric metric) {
+  Json keys = {{"level", or_variable(one_of("require", "inform", "off"))},
+               {"on_vacuous", or_variable(one_of("fail", "warn", "allow"))},
+               {"non_finite", or_variable(one_of("fail", "match"))}};
+  for (const auto key : keys_of(metric)) keys[std::string(key)] = or_variable({{"type", "number"}});
+  return table(std::move(keys));
+}
+
+std::string definition_of(Metric metric) { return fmt::format("check_{}", name_of(metric)); }
+
 Json checks_of(const StepDescription& step) {
   auto properties = Json::object();
   for (const auto& check : step.checks) {
-    Json keys = {{"level", or_variable(one_of("require", "inform", "off"))},
-                 {"on_vacuous", or_variable(one_of("fail", "warn", "allow"))},
-                 {"non_finite", or_variable(one_of("fail", "match"))}};
-    for (const auto key : keys_of(check.criterion.metric)) keys[std::string(key)] = or_variable({{"type", "number"}});
-    properties[check.name] = table(std::move(keys), check.doc + ": " + criterion_text(check.criterion));
+    properties[check.name] = {{"description", check.doc + ": " + criterion_text(check.criterion)},
+                              {"allOf", {defined(definition_of(check.criterion.metric))}}};
   }
   return table(std::move(properties), "bounds and levels");
+}
+
+Json definitions(const std::vector<StepDescription>& steps) {
+  Json result = {{"variable", {{"type", "string"}, {"pattern", R"(\$\{)"}}}};
+  for (const auto& step : steps) {
+    for (const auto& check : step.checks)
+      result[definition_of(check.criterion.metric)] = check_keys(check.criterion.metric);
+  }
+  return result;
 }
 
 Json any_table() { return {{"type", "object"}}; }
@@ -91,12 +111,16 @@ Json step_keys(const std::vector<StepDescription>& steps) {
   auto names = Json::array();
   for (const auto& step : steps) names.push_back(step.name);
   const Json text = {{"type", "string"}};
-  return {{"uses", {{"description", "which step runs: family.name"}, {"anyOf", {{{"enum", std::move(names)}}, text}}}},
-          {"with", described(any_table(), "parameters")},
-          {"inputs", described(any_table(), "where the inputs come from: port = \"step.output\"")},
-          {"checks", described(any_table(), "bounds and levels of the step's checks")},
-          {"plugin", described(text, "the file of the plugin, if it lies outside the folders that are searched")},
-          {"skip", described(text, "why the step is not run; empty: it runs")}};
+  return {
+      {"uses", {{"description", "which step runs: family.name"}, {"anyOf", {{{"enum", std::move(names)}}, text}}}},
+      {"with", described(any_table(), "parameters")},
+      {"inputs", described(any_table(), "where the inputs come from: port = \"step.output\"")},
+      {"checks", described(any_table(), "bounds and levels of the step's checks")},
+      {"plugin", described(text, "the file of the plugin, if it lies outside the folders that are searched")},
+      {"skip", described(text, "why the step is not run; empty: it runs")},
+      {"isolation", described(or_variable(one_of("none", "process")), "process: a crash ends the step, not the run")},
+      {"time_limit", described(or_variable({{"type", "number"}, {"exclusiveMinimum", 0}}),
+                               "seconds after which an isolated step is ended")}};
 }
 
 /// `with`, `inputs` and `checks` of each step that is known, chosen by `uses`.
@@ -154,6 +178,7 @@ std::string schema_text(SchemaOf file, const std::vector<StepDescription>& steps
   Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
                  {"title", overlay ? "Lockstep overlay" : "Lockstep pipeline"}};
   schema.update(table(std::move(properties)));
+  schema["definitions"] = definitions(steps);
   if (!overlay) schema["required"] = {"schema", "step"};
   return document(schema);
 }

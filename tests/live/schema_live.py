@@ -42,6 +42,8 @@ mistakes = {
     "an unknown check": lambda d: step(d, "prefill").update(checks={"logit": {"k": 0.1}}),
     "a bound of another metric": lambda d: step(d, "prefill").update(checks={"logits": {"rtol": 0.1}}),
     "an unknown level": lambda d: step(d, "prefill").update(checks={"logits": {"level": "warn"}}),
+    "an unknown isolation": lambda d: step(d, "prefill").update(isolation="container"),
+    "a time limit of nothing": lambda d: step(d, "prefill").update(isolation="process", time_limit=0),
     "an unknown environment": lambda d: d.setdefault("environment", {}).update(thread=2),
     "a negative seed": lambda d: d.setdefault("environment", {}).update(seed=-1),
 }
