@@ -145,7 +145,7 @@ class Work {
     answer.environment = record.environment;
     if (threads_.set_by != threads_before) answer.threads = threads_.threads;
     for (const auto* check : plan_.steps[i].handle->step->declarations().checks)
-      answer.checks.push_back(check->results());
+      answer.checks.push_back({check->settings(), check->results()});
     if (!answer.failure && !answer.interrupted) answer.outputs = write_outputs(i, results);
     return answer;
   }

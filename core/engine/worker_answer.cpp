@@ -72,7 +72,10 @@ StepCall take_over(WorkerAnswer answer, const TensorMemory& given, const std::sh
     throw Error{fmt::format("{} checks were answered, the step has {}", answer.checks.size(), checks.size())};
 
   for (auto& [port, value] : values) port->publish(std::move(value));
-  for (std::size_t i = 0; has_checks && i < checks.size(); ++i) checks[i]->restore(std::move(answer.checks[i]));
+  for (std::size_t i = 0; has_checks && i < checks.size(); ++i) {
+    checks[i]->configure(std::move(answer.checks[i].settings));
+    checks[i]->restore(std::move(answer.checks[i].results));
+  }
   tell(answer, context);
   return call;
 }

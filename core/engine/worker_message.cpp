@@ -99,6 +99,10 @@ void members(T& m, F&& f) {
   f(m.name, m.subject, m.metric, m.level, m.verdict, m.on_vacuous, m.value, m.bound, m.bound_source, m.compared,
     m.mismatched, m.ladder, m.message, m.expected, m.statistics, m.worst);
 }
+template <Is<WorkerAnswer::Check> T, class F>
+void members(T& m, F&& f) {
+  f(m.settings, m.results);
+}
 template <Is<PlacedTensor> T, class F>
 void members(T& m, F&& f) {
   f(m.offset, m.dtype, m.sizes, m.strides);

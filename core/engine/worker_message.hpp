@@ -64,6 +64,11 @@ struct WorkerAnswer {
     bool is_sent = false;  ///< else it stays in the other process; `tensors` are what it shows
     std::vector<OutputTensor> tensors;
   };
+  /// A step may leave out a check as it runs, so the settings come back too.
+  struct Check {
+    CheckSettings settings;
+    std::vector<CheckResult> results;
+  };
   std::optional<Failure> failure;
   bool interrupted = false;
   std::optional<std::string> skip;
@@ -72,8 +77,8 @@ struct WorkerAnswer {
   std::vector<std::pair<std::string, Value>> fields;
   std::optional<int> threads;  ///< that the step has set
   std::int64_t peak_rss_bytes = 0;
-  std::vector<std::vector<CheckResult>> checks;  ///< in the order of the declarations
-  std::vector<Output> outputs;                   ///< those that are set
+  std::vector<Check> checks;    ///< in the order of the declarations
+  std::vector<Output> outputs;  ///< those that are set
 };
 
 // As bytes (CBOR) and back; numbers and texts of any kind stay as they are. Reading throws Error if the bytes are not

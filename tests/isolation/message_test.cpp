@@ -74,12 +74,15 @@ TEST_CASE("a check's entry comes back as it was, not-a-number and absent fields 
   check.statistics = {{"z", 1.0}, {"a", -std::numeric_limits<double>::infinity()}};
   check.worst = CheckResult::Worst{{1, 2}, std::nan(""), std::string("nan")};
   WorkerAnswer answer;
-  answer.checks = {{check, CheckResult{}}, {}};
+  answer.checks.resize(2);
+  answer.checks[0].settings.level = Level::off;
+  answer.checks[0].results = {check, CheckResult{}};
   answer.skip = "";
   answer.failure = WorkerAnswer::Failure{"S001", "why", "what to do"};
   const auto back = answer_from(to_bytes(answer));
   REQUIRE(back.checks.size() == 2);
-  const auto& entry = back.checks[0].at(0);
+  CHECK(back.checks[0].settings.level == Level::off);
+  const auto& entry = back.checks[0].results.at(0);
   CHECK(entry.subject == "layer 3");
   CHECK(entry.metric == Metric::topk);
   CHECK(entry.level == Level::inform);
@@ -88,8 +91,8 @@ TEST_CASE("a check's entry comes back as it was, not-a-number and absent fields 
   CHECK(entry.statistics == check.statistics);
   CHECK(std::isnan(std::get<double>(entry.worst.value().expected.data)));
   CHECK(entry.worst->actual == Value("nan"));
-  CHECK_FALSE(back.checks[0].at(1).subject.has_value());
-  CHECK_FALSE(back.checks[0].at(1).verdict.has_value());
+  CHECK_FALSE(back.checks[0].results.at(1).subject.has_value());
+  CHECK_FALSE(back.checks[0].results.at(1).verdict.has_value());
   CHECK(back.skip == "");
   CHECK_FALSE(back.summary.has_value());
   CHECK(back.failure.value().help == "what to do");
