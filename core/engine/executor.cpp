@@ -106,6 +106,8 @@ void Execution::prepare_record() {
   record_.pipeline_file = plan_.file;
   record_.pipeline_sha256 = plan_.sha256;
   record_.overrides = plan_.overrides;
+  record_.matrix = plan_.all_rows;
+  record_.row = plan_.row;
   record_.exit_code = exit_code::crashed;  // what stays on disk if a step takes the process with it
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const auto& step = plan_.steps[i];
@@ -371,6 +373,8 @@ RunRecord invalid_record(const PlanResult& result, int exit_code) {
   record.pipeline_file = result.plan.file;
   record.pipeline_sha256 = result.plan.sha256;
   record.overrides = result.plan.overrides;
+  record.matrix = result.plan.all_rows;
+  if (result.rows.size() == 1) record.row = result.rows.front();
   record.diagnostics = result.diagnostics;
   record.verdict = RunVerdict::invalid;
   record.exit_code = exit_code;

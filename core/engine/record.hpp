@@ -9,6 +9,8 @@
 #include <lockstep/check.hpp>
 #include <lockstep/diagnostic.hpp>
 
+#include "pipeline/matrix_row.hpp"
+
 namespace lockstep {
 
 enum class RunVerdict { pass, fail, error, invalid, interrupted, crashed, incomplete };
@@ -71,6 +73,19 @@ struct BaselineRecord {
   std::optional<std::string> update;  ///< what `--update-baseline` did
 };
 
+/// One row of a matrix as the summary of all rows tells it.
+struct RowSummary {
+  MatrixRow row;
+  RunVerdict verdict = RunVerdict::incomplete;
+  int exit_code = 0;
+  std::optional<std::string> message;  ///< how its process ended, if that is all that is known
+  double seconds = 0;
+  std::int64_t peak_rss_bytes = 0;
+  std::optional<std::string> record;                            ///< its file, relative to the summary's folder
+  std::vector<std::pair<std::string, std::int64_t>> steps;   ///< how many ended how: {"pass", 8}
+  std::vector<std::pair<std::string, std::int64_t>> checks;  ///< how many have which verdict
+};
+
 /// All that is known about a run; every report is a pure function of it.
 struct RunRecord {
   std::string tool_version;  ///< of the program that wrote it; empty: this one
@@ -87,6 +102,9 @@ struct RunRecord {
   std::optional<BaselineRecord> baseline;
   std::vector<Diagnostic> diagnostics;
   std::vector<StepRecord> steps;
+  std::vector<std::string> matrix;              ///< names of every row of the pipeline's matrix; empty: it has none
+  std::optional<MatrixRow> row;                 ///< the row that ran; none in a summary
+  std::optional<std::vector<RowSummary>> rows;  ///< of a summary
 };
 
 }  // namespace lockstep

@@ -17,7 +17,7 @@ void Findings::add_source(const std::shared_ptr<const SourceText>& source) {
   ranks_.emplace(source.get(), ranks_.size());
 }
 
-bool Findings::full() const noexcept { return diagnostics_.size() >= limit; }
+bool Findings::full() const noexcept { return findings_.size() >= limit; }
 
 Diagnostic& Findings::error(std::string_view code, Location location, std::string message) {
   Diagnostic diagnostic;
@@ -29,7 +29,7 @@ Diagnostic& Findings::error(std::string_view code, Location location, std::strin
     scratch_ = std::move(diagnostic);
     return scratch_;
   }
-  return diagnostics_.emplace_back(std::move(diagnostic));
+  return findings_.emplace_back(Finding{std::move(diagnostic)}).diagnostic;
 }
 
 Diagnostic& Findings::error(std::string_view code, const Node& node, std::string message) {
@@ -38,13 +38,17 @@ Diagnostic& Findings::error(std::string_view code, const Node& node, std::string
   return diagnostic;
 }
 
-void Findings::unloadable(Diagnostic diagnostic) {
-  ++unloadable_;
+void Findings::unloadable(Diagnostic diagnostic) { add({std::move(diagnostic), true}); }
+
+void Findings::add(Finding finding) {
+  if (finding.unloadable) ++unloadable_;
   if (full())
     ++dropped_;
   else
-    diagnostics_.push_back(std::move(diagnostic));
+    findings_.push_back(std::move(finding));
 }
+
+std::vector<Findings::Finding> Findings::take() { return std::exchange(findings_, {}); }
 
 std::vector<Diagnostic> Findings::take_sorted() {
   const auto place = [this](const Diagnostic& diagnostic) {
@@ -52,7 +56,8 @@ std::vector<Diagnostic> Findings::take_sorted() {
     return std::tuple(rank == ranks_.end() ? ranks_.size() : rank->second, diagnostic.location.line,
                       diagnostic.location.column);
   };
-  auto result = std::exchange(diagnostics_, {});
+  std::vector<Diagnostic> result;
+  for (auto& finding : take()) result.push_back(std::move(finding.diagnostic));
   std::ranges::stable_sort(result, {}, place);
   if (const auto dropped = std::exchange(dropped_, 0); dropped > 0) {
     result.back().notes.push_back({fmt::format("{} more errors are not shown", dropped)});

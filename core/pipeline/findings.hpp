@@ -25,15 +25,24 @@ class Findings {
   /// An error that only says that a plugin does not load.
   void unloadable(Diagnostic diagnostic);
 
+  /// A finding as it is kept.
+  struct Finding {
+    Diagnostic diagnostic;
+    bool unloadable = false;
+  };
+  void add(Finding finding);
+  /// Everything that was found, in the order that it was found in; leaves this object empty.
+  [[nodiscard]] std::vector<Finding> take();
+
   /// Enough is enough: what is added now is only counted, so suggestions and notes for it would be wasted work.
   [[nodiscard]] bool full() const noexcept;
-  [[nodiscard]] std::size_t count() const noexcept { return diagnostics_.size() + dropped_; }
+  [[nodiscard]] std::size_t count() const noexcept { return findings_.size() + dropped_; }
   [[nodiscard]] std::size_t unloadable_count() const noexcept { return unloadable_; }
   /// Leaves this object empty.
   [[nodiscard]] std::vector<Diagnostic> take_sorted();
 
  private:
-  std::vector<Diagnostic> diagnostics_;
+  std::vector<Finding> findings_;
   std::unordered_map<const SourceText*, std::size_t> ranks_;
   std::size_t dropped_ = 0;
   std::size_t unloadable_ = 0;

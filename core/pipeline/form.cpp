@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <lockstep/diagnostic.hpp>
+#include "pipeline/matrix.hpp"
 #include "pipeline/render_diagnostic.hpp"
 
 namespace lockstep {
@@ -17,8 +18,8 @@ using Names = std::vector<std::string>;
 const Names step_keys{"id", "uses", "with", "inputs", "checks", "plugin", "skip", "isolation", "time_limit"};
 const Names overlay_step_keys{"uses", "with", "inputs", "checks", "plugin", "skip", "isolation", "time_limit"};
 const Names environment_keys{"threads", "seed"};
-const Names pipeline_keys{"schema", "name", "description", "vars", "environment", "step"};
-const Names overlay_keys{"schema", "vars", "environment", "step"};
+const Names pipeline_keys{"schema", "name", "description", "vars", "environment", "matrix", "step"};
+const Names overlay_keys{"schema", "vars", "environment", "matrix", "step"};
 
 bool contains(const Names& names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
@@ -231,6 +232,7 @@ bool check_pipeline_form(Node& document, Findings& findings) {
   check_text(table, "description", findings);
   check_vars(table, findings);
   check_environment(table, findings);
+  check_matrix_form(table, findings);
   check_step_list(table, findings);
   return true;
 }
@@ -241,6 +243,7 @@ bool check_overlay_form(Node& document, Findings& findings) {
   drop_unknown_keys(table, overlay_keys, "an overlay", findings);
   check_vars(table, findings);
   check_environment(table, findings);
+  check_matrix_form(table, findings);
   check_step_table(table, findings);
   return true;
 }

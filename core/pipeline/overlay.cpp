@@ -17,12 +17,12 @@ namespace {
 std::vector<std::string> overlay_path(const Assignment& assignment, Findings& findings) {
   const auto& path = assignment.path;
   if (path.size() == 1) return {"vars", path.front()};
-  const std::vector<std::string> roots{"vars", "environment", "step"};
+  const std::vector<std::string> roots{"vars", "environment", "matrix", "step"};
   if (std::ranges::find(roots, path.front()) == roots.end()) {
     auto& error = findings.error("P033", assignment.key,
                                  fmt::format("'--set' cannot set anything in {}", in_quotes(path.front())));
     error.did_you_mean = did_you_mean(path.front(), roots);
-    error.help = "KEY is a variable, or vars.NAME, environment.NAME, step.ID.KEY…";
+    error.help = "KEY is a variable, or vars.NAME, environment.NAME, matrix.AXIS, step.ID.KEY…";
     return {};
   }
   if (path.front() == "step" && path.size() < 3) {
@@ -126,6 +126,11 @@ void merge_overlay(Node& pipeline, const Node& overlay, Findings& findings) {
   merge_vars(pipeline, overlay);
   if (const auto* environment = overlay.find("environment")) {
     merge((*pipeline.table())["environment"].value, environment->value);
+  }
+  if (const auto* matrix = overlay.find("matrix")) {
+    auto& member = (*pipeline.table())["matrix"];
+    if (!member.key.source) member.key = matrix->key;
+    merge(member.value, matrix->value);
   }
   merge_steps(pipeline, overlay, findings);
 }

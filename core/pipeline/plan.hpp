@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,8 @@
 #include <vector>
 
 #include <lockstep/step.hpp>
+
+#include "pipeline/matrix_row.hpp"
 
 namespace lockstep {
 
@@ -74,7 +77,8 @@ struct PlannedEnvironment {
   std::uint64_t seed = 0;
 };
 
-/// A pipeline with every reference resolved, every parameter assigned to its step object and every check configured.
+/// A pipeline, or one row of its matrix, with every reference resolved, every parameter assigned to its step object and
+/// every check configured.
 struct Plan {
   std::string name;
   std::string description;
@@ -83,19 +87,24 @@ struct Plan {
   std::vector<std::string> overrides;  ///< "--config configs/e2b.toml", "--set max_seq=256", in order
   PlannedEnvironment environment;
   std::vector<PlannedStep> steps;
+  std::optional<MatrixRow> row;       ///< none without a matrix
+  std::vector<std::string> all_rows;  ///< names of every row of the matrix, selected or not
 };
 
 /// The command line's part of a pipeline.
 struct PipelineRequest {
   std::filesystem::path file;
   std::vector<std::filesystem::path> configs;
-  std::vector<std::string> sets;   ///< "KEY=VALUE"
-  std::vector<std::string> skips;  ///< step ids of --skip
+  std::vector<std::string> sets;                    ///< "KEY=VALUE"
+  std::vector<std::string> skips;                   ///< step ids of --skip
+  std::vector<std::string> rows = {};               ///< --row: names of rows, or parts such as "dtype=float32"
+  std::optional<std::string> shard = std::nullopt;  ///< --shard: "I/N"
 };
 
 /// A plan, or everything that is wrong with it, found before anything runs.
 struct PlanResult {
-  Plan plan;                            ///< name, file, sha256 and overrides are filled in as far as they are known
+  Plan plan;  ///< of the first selected row; name, file, sha256 and overrides are filled in as far as they are known
+  std::vector<MatrixRow> rows = {};     ///< the selected rows; none without a matrix, or in a shard that gets none
   std::vector<Diagnostic> diagnostics;  ///< sorted by place; errors make the plan unusable
   std::size_t unloadable = 0;           ///< how many of the errors are about plugins that do not load
   [[nodiscard]] LOCKSTEP_API bool ok() const noexcept;
@@ -103,7 +112,13 @@ struct PlanResult {
   [[nodiscard]] LOCKSTEP_API int exit_code() const noexcept;
 };
 
-/// Reads, merges, substitutes, binds and validates. Throws nothing for bad input.
-[[nodiscard]] LOCKSTEP_API PlanResult make_plan(const PipelineRequest& request, StepCatalog& catalog);
+/// Sees the plan of each selected row, in order, the only plan of a pipeline without a matrix; what else is wrong with
+/// it goes to the list.
+using PlanVisitor = std::function<void(const Plan&, std::vector<Diagnostic>&)>;
+
+/// Reads, merges, expands the matrix, and for each selected row substitutes, binds and validates. What is wrong in
+/// several rows is reported once and says in which. Throws nothing for bad input.
+[[nodiscard]] LOCKSTEP_API PlanResult make_plan(const PipelineRequest& request, StepCatalog& catalog,
+                                                const PlanVisitor& visit = {});
 
 }  // namespace lockstep

@@ -35,6 +35,13 @@ std::size_t end_of_reference(std::string_view text) {
   return close < next ? close + 1 : std::min(next, text.size());
 }
 
+constexpr std::string_view matrix_prefix = "matrix.";
+
+/// "x" of "matrix.x"; "" of another name.
+std::string_view axis_of(std::string_view name) {
+  return name.starts_with(matrix_prefix) ? name.substr(matrix_prefix.size()) : std::string_view{};
+}
+
 Pieces split(std::string_view text) {
   Pieces result;
   std::string literal;
@@ -53,7 +60,7 @@ Pieces split(std::string_view text) {
     } else if (text.starts_with("${")) {
       const auto reference = text.substr(0, end_of_reference(text));
       const auto name = reference.ends_with('}') ? reference.substr(2, reference.size() - 3) : std::string_view{};
-      if (is_identifier(name)) {
+      if (is_identifier(name) || is_identifier(axis_of(name))) {
         flush();
         result.pieces.push_back({std::string(name), true});
       } else {
@@ -108,7 +115,8 @@ Node reported_at(const Node& node) {
 
 }  // namespace
 
-Variables::Variables(const Node::Table& vars, Findings& findings) : vars_(vars), findings_(findings) {
+Variables::Variables(const Node::Table& vars, const MatrixValues* row, Findings& findings)
+    : vars_(vars), row_(row), findings_(findings) {
   for (const auto& [name, member] : vars_) {
     if (name == "required") continue;
     const bool was_used = used_.contains(name);
@@ -204,8 +212,48 @@ Node Variables::resolve_text(const Node& node, const std::string& text, std::siz
   return result;
 }
 
+Node Variables::resolve_id(const Node& node) {
+  const auto* text = node.text();
+  if (text == nullptr || text->find("${matrix.") == std::string::npos) return node;
+  const auto [pieces, broken] = split(*text);
+  if (!broken.empty()) return node;  // no id; said where ids are read
+  Node result = node;
+  std::string id;
+  for (const auto& piece : pieces) {
+    if (!piece.variable || axis_of(piece.text).empty()) {
+      id += piece.variable ? "${" + piece.text + "}" : piece.text;
+      continue;
+    }
+    const auto* value = lookup(piece.text, node, 0);
+    if (value == nullptr) return reported_at(node);
+    id += scalar_text(*value).value_or("");
+  }
+  result.data = std::move(id);
+  return result;
+}
+
+const Node* Variables::lookup_axis(const std::string& axis, const Node& user) {
+  if (row_ != nullptr) {
+    if (const auto found = row_->find(axis); found != row_->end())
+      return found->second.reported() ? nullptr : &found->second;
+  }
+  const auto place = reference_place(user, std::string(matrix_prefix) + axis);
+  if (row_ == nullptr) {
+    findings_.error("P061", place, fmt::format("{} names an axis, but the pipeline has no [matrix]", in_quotes(axis)))
+        .help = fmt::format("give it one: [matrix] with {} = [ … ]", axis);
+    return nullptr;
+  }
+  auto& error = findings_.error("P061", place, fmt::format("the matrix has no axis {}", in_quotes(axis)));
+  std::vector<std::string> axes;
+  for (const auto& entry : *row_) axes.push_back(entry.first);
+  error.did_you_mean = did_you_mean(axis, axes);
+  error.help = fmt::format("axes: {}", fmt::join(axes, ", "));
+  return nullptr;
+}
+
 const Node* Variables::lookup(const std::string& name, const Node& user, std::size_t depth) {
   used_.insert(name);
+  if (const auto axis = axis_of(name); !axis.empty()) return lookup_axis(std::string(axis), user);
   if (const auto known = resolved_.find(name); known != resolved_.end()) {
     return known->second.reported() ? nullptr : &known->second;
   }

@@ -131,6 +131,23 @@ Json to_json(const BaselineRecord& baseline) {
           {"update", or_null(baseline.update)}};
 }
 
+Json to_json(const MatrixRow& row) { return {{"name", row.name}, {"values", fields(row.values)}}; }
+
+Json to_json(const RowSummary& row) {
+  auto json = to_json(row.row);
+  json.update({{"verdict", name_of(row.verdict)},
+               {"exit_code", row.exit_code},
+               {"message", or_null(row.message)},
+               {"seconds", number(row.seconds)},
+               {"peak_rss_bytes", row.peak_rss_bytes},
+               {"record", or_null(row.record)}});
+  json["steps"] = Json::object();
+  for (const auto& [name, count] : row.steps) json["steps"][name] = count;
+  json["checks"] = Json::object();
+  for (const auto& [name, count] : row.checks) json["checks"][name] = count;
+  return json;
+}
+
 }  // namespace
 
 std::string step_to_json(const StepRecord& step) {
@@ -168,6 +185,12 @@ std::string to_json(const RunRecord& record, const std::vector<std::string>& ste
       {"seconds", number(record.seconds)},
       {"peak_rss_bytes", record.peak_rss_bytes}};
   json["baseline"] = record.baseline ? to_json(*record.baseline) : Json(nullptr);
+  if (!record.matrix.empty()) json["matrix"] = {{"rows", record.matrix}};
+  if (record.row) json["row"] = to_json(*record.row);
+  if (record.rows) {
+    json["rows"] = Json::array();
+    for (const auto& row : *record.rows) json["rows"].push_back(to_json(row));
+  }
   json["diagnostics"] = Json::array();
   for (const auto& diagnostic : record.diagnostics) json["diagnostics"].push_back(to_json(diagnostic));
   auto text = document(json);

@@ -217,6 +217,29 @@ BaselineRecord read_baseline(const JsonPlace& place) {
   return baseline;
 }
 
+MatrixRow read_row(const JsonPlace& place) { return {place.at("name").text(), fields(place.at("values"))}; }
+
+std::vector<std::pair<std::string, std::int64_t>> read_counts(const JsonPlace& place) {
+  std::vector<std::pair<std::string, std::int64_t>> counts;
+  place.each_field(
+      [&counts](const std::string& name, const JsonPlace& count) { counts.emplace_back(name, count.integer()); });
+  return counts;
+}
+
+RowSummary read_row_summary(const JsonPlace& place) {
+  RowSummary row;
+  row.row = read_row(place);
+  row.verdict = one_of(place.at("verdict"), verdicts);
+  row.exit_code = static_cast<int>(place.at("exit_code").integer(0, highest_exit_code));
+  row.message = place.at("message").text_or_null();
+  row.seconds = place.at("seconds").number();
+  row.peak_rss_bytes = place.at("peak_rss_bytes").integer();
+  row.record = place.at("record").text_or_null();
+  row.steps = read_counts(place.at("steps"));
+  row.checks = read_counts(place.at("checks"));
+  return row;
+}
+
 RunRecord read_run(const JsonPlace& place) {
   RunRecord record;
   if (const auto number = place.at("schema"); number.integer() != schema)
@@ -234,6 +257,13 @@ RunRecord read_run(const JsonPlace& place) {
   record.seconds = place.at("seconds").number();
   record.peak_rss_bytes = place.at("peak_rss_bytes").integer();
   if (const auto baseline = place.find("baseline")) record.baseline = read_baseline(*baseline);
+  if (const auto matrix = place.find("matrix"))
+    matrix->at("rows").each_element([&record](const JsonPlace& name) { record.matrix.push_back(name.text()); });
+  if (const auto row = place.find("row")) record.row = read_row(*row);
+  if (const auto rows = place.find("rows")) {
+    record.rows.emplace();
+    rows->each_element([&record](const JsonPlace& row) { record.rows->push_back(read_row_summary(row)); });
+  }
   place.at("diagnostics").each_element([&record](const JsonPlace& diagnostic) {
     record.diagnostics.push_back(read_diagnostic(diagnostic));
   });
