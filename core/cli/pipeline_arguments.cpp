@@ -14,8 +14,9 @@ namespace {
 std::vector<std::filesystem::path> paths(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
 
 /// The index of the step; a diagnostic if there is none.
-std::optional<std::size_t> step_of(const Arguments::Given& given, std::string_view option, PlanResult& result) {
-  const auto& steps = result.plan.steps;
+std::optional<std::size_t> step_of(const Arguments::Given& given, std::string_view option, const Plan& plan,
+                                   std::vector<Diagnostic>& diagnostics) {
+  const auto& steps = plan.steps;
   const auto found =
       std::find_if(steps.begin(), steps.end(), [&](const PlannedStep& step) { return step.id == given.value; });
   if (found != steps.end()) return static_cast<std::size_t>(found - steps.begin());
@@ -23,7 +24,7 @@ std::optional<std::size_t> step_of(const Arguments::Given& given, std::string_vi
   std::vector<std::string> ids;
   ids.reserve(steps.size());
   for (const auto& step : steps) ids.push_back(step.id);
-  result.diagnostics.push_back(
+  diagnostics.push_back(
       {.code = "C009",
        .message = fmt::format("'--{}' names step '{}', which the pipeline does not have", option, given.value),
        .location = given.location,
@@ -35,10 +36,13 @@ std::optional<std::size_t> step_of(const Arguments::Given& given, std::string_vi
 }  // namespace
 
 PipelineRequest request_of(const Arguments& arguments) {
+  const auto shard = arguments.option("shard");
   return {.file = arguments.positional(0).value,
           .configs = paths(arguments.values("config")),
           .sets = arguments.values("set"),
-          .skips = arguments.values("skip")};
+          .skips = arguments.values("skip"),
+          .rows = arguments.values("row"),
+          .shard = shard ? std::optional(shard->value) : std::nullopt};
 }
 
 PluginLoader loader_of(const Arguments& arguments) {
@@ -57,24 +61,30 @@ PluginLoader loader_of(const Arguments& arguments) {
   return PluginLoader(PluginLoader::default_folders(paths(arguments.values("plugin-path"))));
 }
 
-RunOptions selection_of(const Arguments& arguments, PlanResult& result) {
+RunOptions selection_of(const Arguments& arguments, const Plan& plan, std::vector<Diagnostic>& diagnostics) {
   RunOptions options;
   for (const auto& given : arguments.all("only")) {
-    if (step_of(given, "only", result)) options.only.push_back(given.value);
+    if (step_of(given, "only", plan, diagnostics)) options.only.push_back(given.value);
   }
   std::optional<std::size_t> first;
   std::optional<std::size_t> last;
   const auto from = arguments.option("from");
   const auto to = arguments.option("to");
-  if (from && (first = step_of(*from, "from", result))) options.from = from->value;
-  if (to && (last = step_of(*to, "to", result))) options.to = to->value;
+  if (from && (first = step_of(*from, "from", plan, diagnostics))) options.from = from->value;
+  if (to && (last = step_of(*to, "to", plan, diagnostics))) options.to = to->value;
   if (first && last && *first > *last)
-    result.diagnostics.push_back(
+    diagnostics.push_back(
         {.code = "C010",
          .message = fmt::format("'--from {}' comes after '--to {}', so no step is left", from->value, to->value),
          .location = from->location,
          .help = fmt::format("swap them: --from {} --to {}", to->value, from->value)});
   return options;
+}
+
+PlanVisitor selection_check(const Arguments& arguments) {
+  return [&arguments](const Plan& plan, std::vector<Diagnostic>& diagnostics) {
+    static_cast<void>(selection_of(arguments, plan, diagnostics));
+  };
 }
 
 }  // namespace lockstep::cli

@@ -16,7 +16,11 @@ namespace lockstep::cli {
 /// missing.
 [[nodiscard]] PluginLoader loader_of(const Arguments& arguments);
 
-/// --only, --from, --to; what is wrong with them is added to `result`, so that it is shown with the rest.
-[[nodiscard]] RunOptions selection_of(const Arguments& arguments, PlanResult& result);
+/// --only, --from, --to; what is wrong with them is added to `diagnostics`.
+[[nodiscard]] RunOptions selection_of(const Arguments& arguments, const Plan& plan,
+                                      std::vector<Diagnostic>& diagnostics);
+
+/// A visitor of `make_plan` that looks at --only, --from and --to, so that what is wrong is shown with the rest.
+[[nodiscard]] PlanVisitor selection_check(const Arguments& arguments);
 
 }  // namespace lockstep::cli

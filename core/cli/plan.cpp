@@ -10,13 +10,20 @@
 namespace lockstep::cli {
 namespace {
 
-/// The plan with everything that is wrong with it, printed.
-PlanResult checked_plan(const Arguments& arguments, PluginLoader& loader) {
-  auto result = make_plan(request_of(arguments), loader);
-  static_cast<void>(selection_of(arguments, result));
+/// The plan with everything that is wrong with it, printed; the plans of all selected rows go to `rows`, unless null.
+PlanResult checked_plan(const Arguments& arguments, PluginLoader& loader, std::vector<Plan>* rows = nullptr) {
+  const auto check = selection_check(arguments);
+  auto result = make_plan(request_of(arguments), loader, [&](const Plan& plan, std::vector<Diagnostic>& diagnostics) {
+    check(plan, diagnostics);
+    if (rows != nullptr) rows->push_back(plan);
+  });
   print(result.diagnostics, use_colour(arguments, stderr));
   if (!result.diagnostics.empty()) print(stderr, count_text(result.diagnostics) + "\n");
   return result;
+}
+
+std::string counted(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -25,17 +32,31 @@ int validate(const Arguments& arguments) {
   auto loader = loader_of(arguments);
   const auto result = checked_plan(arguments, loader);
   if (!result.ok()) return result.exit_code();
-  const auto steps = result.plan.steps.size();
-  if (!arguments.has("quiet"))
-    print(stdout, fmt::format("{} is valid: {} step{}\n", result.plan.file, steps, steps == 1 ? "" : "s"));
+  if (arguments.has("quiet")) return exit_code::passed;
+  const bool has_matrix = !result.plan.all_rows.empty();
+  print(stdout, fmt::format("{} is valid: {}{}\n", result.plan.file,
+                            has_matrix ? counted(result.rows.size(), "row") + ", " : "",
+                            counted(result.plan.steps.size(), "step")));
   return exit_code::passed;
 }
 
 int plan(const Arguments& arguments) {
   auto loader = loader_of(arguments);
-  const auto result = checked_plan(arguments, loader);
+  const bool json = arguments.has("json");
+  const bool all = json || arguments.has("row");
+  std::vector<Plan> rows;
+  const auto result = checked_plan(arguments, loader, all ? &rows : nullptr);
   if (!result.ok()) return result.exit_code();
-  print(stdout, arguments.has("json") ? plan_json(result.plan) : plan_text(result.plan));
+  const bool one = result.plan.all_rows.empty() || result.rows.size() == 1;
+  if (json) {
+    print(stdout, one ? plan_json(result.plan) : plan_json(result.plan, rows));
+  } else if (one) {
+    print(stdout, plan_text(result.plan));
+  } else {
+    print(stdout, rows_text(result.rows, result.plan.all_rows.size()));
+    if (!all && !result.rows.empty()) print(stdout, "\n" + plan_text(result.plan));
+    for (const auto& row : rows) print(stdout, "\n" + plan_text(row));
+  }
   return exit_code::passed;
 }
 

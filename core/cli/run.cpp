@@ -65,8 +65,7 @@ int run(const Arguments& arguments) {
   Reports reports(arguments);
   auto loader = loader_of(arguments);
   const auto request = request_of(arguments);
-  auto result = make_plan(request, loader);
-  auto options = selection_of(arguments, result);
+  auto result = make_plan(request, loader, selection_check(arguments));
   const BaselineArguments baseline(arguments, result);
   auto inputs = request.configs;
   inputs.push_back(request.file);
@@ -76,6 +75,7 @@ int run(const Arguments& arguments) {
   if (!result.ok()) return end_invalid(reports, result, colour_of_errors);
   print(result.diagnostics, colour_of_errors);
 
+  auto options = selection_of(arguments, result.plan, result.diagnostics);
   options.fail_fast = arguments.has("fail-fast");
   if (const auto dump = arguments.option("dump")) options.dump = dump->value;
   options.interrupted = &interrupted;

@@ -24,6 +24,8 @@ std::vector<OptionSpec> with_pipeline_options(const std::vector<std::vector<Opti
       {"from", "STEP", false, "score this step and later ones"},
       {"to", "STEP", false, "score steps up to this one"},
       {"skip", "STEP", true, "leave this step out"},
+      {"row", "ROW", true, "this row of the matrix, or all with a part: dtype=float32"},
+      {"shard", "I/N", false, "of the rows every N-th, from the I-th: a part of N for one of N machines"},
       plugin_path,
       color,
   };

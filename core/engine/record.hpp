@@ -81,7 +81,7 @@ struct RowSummary {
   std::optional<std::string> message;  ///< how its process ended, if that is all that is known
   double seconds = 0;
   std::int64_t peak_rss_bytes = 0;
-  std::optional<std::string> record;                            ///< its file, relative to the summary's folder
+  std::optional<std::string> record;                         ///< its file, relative to the summary's folder
   std::vector<std::pair<std::string, std::int64_t>> steps;   ///< how many ended how: {"pass", 8}
   std::vector<std::pair<std::string, std::int64_t>> checks;  ///< how many have which verdict
 };

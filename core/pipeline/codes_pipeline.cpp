@@ -166,8 +166,8 @@ Other steps and overlays refer to a step by its id, so an overlay may change eve
 letters, digits, `_` and `-` are quoted. The value is a TOML value if it parses as one, else text.)"},
 
     {"P033", "--set cannot set that", R"(
-`--set` sets variables (`max_seq` or `vars.max_seq`), the environment (`environment.threads`) and keys of steps
-(`step.runtime.with.max_seq`).)"},
+`--set` sets variables (`max_seq` or `vars.max_seq`), the environment (`environment.threads`), axes of the matrix
+(`matrix.max_seq`) and keys of steps (`step.runtime.with.max_seq`).)"},
 
     {"P034", "--skip names no step", R"(
 The pipeline has no step with this id. `lockstep plan PIPELINE` lists the ids.)"},
@@ -239,6 +239,45 @@ accepted and has no effect, so that `--set step.<id>.isolation=none` takes the i
 A step with `isolation = "process"` has an output whose type cannot be sent to another process, because it holds more than
 tensors (a loaded runtime), and a step that is not isolated reads it. Isolate the reader too: in its process the result is
 computed again. Or leave both in the process of the run. A type of your own can be sent if it has a `PortTransfer`.)"},
+
+    // The matrix
+    {"P070", "not a matrix", R"(
+An axis of `[matrix]` is a list of values, or one value: texts, numbers, booleans. `include` and `exclude` are lists of tables
+that give axes values. Rows are known before variables are, so none can be used here; use both where the value is used.
+
+    [matrix]
+    dtype = ["bfloat16", "float32"]
+    max_seq = [128, 160]
+    exclude = [{ dtype = "float32", max_seq = 128 }])"},
+
+    {"P071", "unknown axis", R"(
+`${matrix.x}`, `include`, `exclude` or an overlay names an axis that the matrix does not have. An overlay may add an axis, if
+it uses it as well, for example in `[vars]`.)"},
+
+    {"P072", "value or row twice", R"(
+The values of an axis differ, and so do rows: `include` adds rows that the axes do not give. Values that read alike, such as
+`1` and `"1"`, are one.)"},
+
+    {"P073", "row that is not complete", R"(
+An entry of `include` is a row of its own, so it gives every axis a value.)"},
+
+    {"P074", "exclude that takes out nothing", R"(
+An entry of `exclude` names a value that its axis does not have. If an overlay or `--set` has replaced the values of the axis,
+such an entry is fine.)"},
+
+    {"P075", "matrix without rows", R"(
+Nothing would run: `exclude` takes out every row, or `[matrix]` has neither axes nor `include`.)"},
+
+    {"P076", "matrix too large", R"(
+The product of the axes, and the rows of the matrix, are limited to 10000, and so are the entries of `include` and `exclude`.
+Write the rows that you want in `include`, or divide the pipeline.)"},
+
+    {"P077", "no such row", R"(
+`--row` takes the name of a row, or a part of it: `--row dtype=float32` is all rows with that value, `--row
+dtype=float32,max_seq=160` those with both. `lockstep plan PIPELINE` lists the rows.)"},
+
+    {"P078", "not a shard", R"(
+`--shard I/N` is the I-th of N parts, counted from 1. With the same pipeline and the same `--row` every machine divides alike.)"},
 });
 
 }  // namespace

@@ -111,7 +111,7 @@ void check_stray_axes(const Merged& merged, const Variables& variables, Findings
   const auto* matrix = merged.document.find("matrix");
   for (const auto& axis : merged.axes) {
     if (merged.declared_axes.contains(axis) || variables.used().contains("matrix." + axis)) continue;
-    auto& error = findings.error("P061", matrix->value.find(axis)->key,
+    auto& error = findings.error("P071", matrix->value.find(axis)->key,
                                  fmt::format("the pipeline has no axis {}, and nothing uses it", in_quotes(axis)));
     if (!findings.full())
       error.did_you_mean = did_you_mean(axis, {merged.declared_axes.begin(), merged.declared_axes.end()});

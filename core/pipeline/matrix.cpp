@@ -77,7 +77,7 @@ class Expansion {
     if (!has_error()) add_product();
     read_include();
     if (!has_error() && result_.rows.empty()) {
-      findings_.error("P065", matrix_.key, "the matrix has no rows").help =
+      findings_.error("P075", matrix_.key, "the matrix has no rows").help =
           "'exclude' takes out every row, or there is neither an axis nor an entry of 'include'";
     }
     return has_error() ? broken() : std::move(result_);
@@ -122,7 +122,7 @@ class Expansion {
     for (const auto& [name, member] : *entry.table()) {
       if (std::ranges::find(result_.axes, name) != result_.axes.end()) continue;
       auto& error = findings_.error(
-          "P061", member.key,
+          "P071", member.key,
           fmt::format("{} names axis {}, which the matrix does not have", in_quotes(where), in_quotes(name)));
       error.did_you_mean = did_you_mean(name, result_.axes);
       error.help = fmt::format("axes: {}", fmt::join(result_.axes, ", "));
@@ -165,7 +165,7 @@ class Expansion {
     std::vector<std::string> texts;
     for (const auto& value : values) texts.push_back(scalar_text(value).value_or(""));
     auto& error = findings_.error(
-        "P064", place,
+        "P074", place,
         fmt::format("'exclude' takes out nothing: axis {} has no value {}", in_quotes(axis), in_quotes(text)));
     error.did_you_mean = did_you_mean(text, texts);
     if (texts.size() <= 30) error.help = fmt::format("values of {}: {}", axis, fmt::join(texts, ", "));
@@ -183,7 +183,7 @@ class Expansion {
     for (const auto& values : values_) {
       count *= values.size();
       if (count <= most_rows) continue;
-      findings_.error("P066", matrix_.key, fmt::format("the axes have more than {} combinations", most_rows)).help =
+      findings_.error("P076", matrix_.key, fmt::format("the axes have more than {} combinations", most_rows)).help =
           "write the rows that you want in 'include', or divide the pipeline";
       return;
     }
@@ -218,11 +218,11 @@ class Expansion {
       const bool one_file =
           std::ranges::all_of(result_.axes, [&](const auto& axis) { return written_together(entry, axis); });
       if (!one_file) continue;
-      findings_.error("P062", entry, fmt::format("the matrix has the row {} already", in_quotes(name)))
+      findings_.error("P072", entry, fmt::format("the matrix has the row {} already", in_quotes(name)))
           .notes.push_back({"it comes from here", known->second});
     }
     if (!has_error() && result_.rows.size() > most_rows)
-      findings_.error("P066", matrix_.key, fmt::format("the matrix has more than {} rows", most_rows));
+      findings_.error("P076", matrix_.key, fmt::format("the matrix has more than {} rows", most_rows));
   }
 
   bool check_complete(const Node& entry) {
@@ -231,7 +231,7 @@ class Expansion {
       if (entry.find(axis) == nullptr) missing.push_back(axis);
     }
     if (missing.empty()) return true;
-    auto& error = findings_.error("P063", entry,
+    auto& error = findings_.error("P073", entry,
                                   fmt::format("this row of 'include' has no value for {}",
                                               in_quotes(fmt::format("{}", fmt::join(missing, ", ")))));
     error.help = "a row names every axis; a new axis gets a list of its own in [matrix]";

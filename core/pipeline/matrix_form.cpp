@@ -18,7 +18,7 @@ bool check_value(Node& value, std::string_view axis, Findings& findings) {
   if (value.reported()) return false;
   if (!scalar_text(value)) {
     findings
-        .error("P060", value,
+        .error("P070", value,
                fmt::format("a value of axis {} is {}, expected text, a number or a boolean", in_quotes(axis),
                            kind_text(value)))
         .help = "choose a list or a table by name: a variable holds it, the axis holds the name";
@@ -27,7 +27,7 @@ bool check_value(Node& value, std::string_view axis, Findings& findings) {
   if (value.text() != nullptr && value.text()->find("${") != std::string::npos) {
     findings
         .error(
-            "P060", value,
+            "P070", value,
             fmt::format("a value of axis {} uses a variable, but rows are known before variables are", in_quotes(axis)))
         .help = "use both where the value is used: path = \"${folder}/${matrix." + std::string(axis) + "}\"";
     return false;
@@ -42,7 +42,7 @@ void check_axis(const std::string& name, Node& axis, Findings& findings) {
     return;
   }
   if (values->empty()) {
-    findings.error("P060", axis, fmt::format("axis {} has no values, so the matrix has no rows", in_quotes(name)))
+    findings.error("P070", axis, fmt::format("axis {} has no values, so the matrix has no rows", in_quotes(name)))
         .help = "give it one value or more, or leave it out";
     refuse(axis);
     return;
@@ -57,7 +57,7 @@ void check_axis(const std::string& name, Node& axis, Findings& findings) {
     const auto [first, is_new] = seen.emplace(*scalar_text(value), value.location);
     if (is_new) continue;
     findings
-        .error("P062", value, fmt::format("axis {} has the value {} twice", in_quotes(name), in_quotes(first->first)))
+        .error("P072", value, fmt::format("axis {} has the value {} twice", in_quotes(name), in_quotes(first->first)))
         .notes.push_back({"the first one is here", first->second});
     good = false;
   }
@@ -67,13 +67,13 @@ void check_axis(const std::string& name, Node& axis, Findings& findings) {
 void check_entries(const std::string& name, Node& node, Findings& findings) {
   auto* entries = std::get_if<Node::List>(&node.data);
   if (entries == nullptr) {
-    findings.error("P060", node, fmt::format("{} is {}, expected a list of tables", in_quotes(name), kind_text(node)))
+    findings.error("P070", node, fmt::format("{} is {}, expected a list of tables", in_quotes(name), kind_text(node)))
         .help = fmt::format("for example {} = [{{ dtype = \"float32\", max_seq = 128 }}]", name);
     refuse(node);
     return;
   }
   if (entries->size() > most_entries) {
-    findings.error("P066", node,
+    findings.error("P076", node,
                    fmt::format("{} has {} entries, more than {}", in_quotes(name), entries->size(), most_entries));
     refuse(node);
     return;
@@ -81,7 +81,7 @@ void check_entries(const std::string& name, Node& node, Findings& findings) {
   bool good = true;
   for (auto& entry : *entries) {
     if (entry.table() == nullptr || entry.table()->empty()) {
-      findings.error("P060", entry,
+      findings.error("P070", entry,
                      fmt::format("an entry of {} is {}, expected a table of axes and values", in_quotes(name),
                                  entry.table() != nullptr ? "empty" : kind_text(entry)));
       good = false;
@@ -107,7 +107,7 @@ void check_matrix_form(Node::Table& document, Findings& findings) {
     if (name == "include" || name == "exclude") {
       check_entries(name, member.value, findings);
     } else if (!is_identifier(name)) {
-      findings.error("P060", member.key, fmt::format("{} is not the name of an axis", in_quotes(name))).help =
+      findings.error("P070", member.key, fmt::format("{} is not the name of an axis", in_quotes(name))).help =
           "a name is a letter or '_', then letters, digits, '_' and '-'";
       refuse(member.value);
     } else {

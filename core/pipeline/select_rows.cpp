@@ -67,7 +67,7 @@ void report_no_row(const Matrix& matrix, const std::string& wanted, Findings& fi
     candidates.push_back(row.row.name);
     for (const auto& axis : matrix.axes) candidates.push_back(row_name({axis}, row.values));
   }
-  auto& error = findings.error("P067", whole(argument_source("--row", wanted, findings)),
+  auto& error = findings.error("P077", whole(argument_source("--row", wanted, findings)),
                                fmt::format("the matrix has no row {}", in_quotes(wanted)));
   error.did_you_mean = did_you_mean(wanted, candidates);
   constexpr std::size_t most_shown = 30;
@@ -88,7 +88,7 @@ std::vector<std::size_t> select_rows(const Matrix* matrix, const PipelineRequest
   const auto refuse_without_matrix = [&](std::string option, const std::string& argument) {
     const auto place = whole(argument_source(option, argument, findings));
     findings
-        .error("P067", place, fmt::format("the pipeline has no [matrix], so '{}' has nothing to choose from", option))
+        .error("P077", place, fmt::format("the pipeline has no [matrix], so '{}' has nothing to choose from", option))
         .help = "leave the option out, or give the pipeline a [matrix]";
   };
   std::optional<Shard> shard;
@@ -97,7 +97,7 @@ std::vector<std::size_t> select_rows(const Matrix* matrix, const PipelineRequest
     shard = parse_shard(*request.shard);
     if (!shard) {
       findings
-          .error("P068", whole(argument_source("--shard", *request.shard, findings)),
+          .error("P078", whole(argument_source("--shard", *request.shard, findings)),
                  fmt::format("{} is not a shard", in_quotes(*request.shard)))
           .help = "write I/N with I from 1 to N: --shard 2/4 is the second of four";
     }

@@ -213,7 +213,8 @@ std::optional<Assignment> parse_assignment(const SourceFile& argument, Findings&
   auto path = key_path(std::string_view(text).substr(0, equals));
   if (!path) {
     findings.error("P032", key, "the part before '=' is not a key").help =
-        "KEY is a variable, or vars.NAME, environment.NAME, matrix.AXIS, step.ID.KEY…; quote parts with other characters than "
+        "KEY is a variable, or vars.NAME, environment.NAME, matrix.AXIS, step.ID.KEY…; quote parts with other "
+        "characters than "
         "letters, digits, '_' and '-'";
     return std::nullopt;
   }

@@ -239,11 +239,11 @@ const Node* Variables::lookup_axis(const std::string& axis, const Node& user) {
   }
   const auto place = reference_place(user, std::string(matrix_prefix) + axis);
   if (row_ == nullptr) {
-    findings_.error("P061", place, fmt::format("{} names an axis, but the pipeline has no [matrix]", in_quotes(axis)))
+    findings_.error("P071", place, fmt::format("{} names an axis, but the pipeline has no [matrix]", in_quotes(axis)))
         .help = fmt::format("give it one: [matrix] with {} = [ … ]", axis);
     return nullptr;
   }
-  auto& error = findings_.error("P061", place, fmt::format("the matrix has no axis {}", in_quotes(axis)));
+  auto& error = findings_.error("P071", place, fmt::format("the matrix has no axis {}", in_quotes(axis)));
   std::vector<std::string> axes;
   for (const auto& entry : *row_) axes.push_back(entry.first);
   error.did_you_mean = did_you_mean(axis, axes);

@@ -121,10 +121,37 @@ Json step_json(const Plan& plan, std::size_t index) {
   return json;
 }
 
+Json head_json(const Plan& plan) {
+  return {{"schema", 1},
+          {"pipeline",
+           {{"name", plan.name},
+            {"description", plan.description},
+            {"file", plan.file},
+            {"sha256", plan.sha256},
+            {"overrides", plan.overrides}}}};
+}
+
+Json row_json(const MatrixRow& row) {
+  Json json = {{"name", row.name}};
+  json["values"] = Json::object();
+  for (const auto& [axis, value] : row.values) json["values"][axis] = to_json(value);
+  return json;
+}
+
+Json body_json(const Plan& plan) {
+  Json json = {{"environment",
+                {{"threads", plan.environment.threads ? Json(*plan.environment.threads) : Json("auto")},
+                 {"seed", plan.environment.seed}}}};
+  json["steps"] = Json::array();
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) json["steps"].push_back(step_json(plan, i));
+  return json;
+}
+
 }  // namespace
 
 std::string plan_text(const Plan& plan) {
   auto text = printable(plan.name.empty() ? plan.file : plan.name + " · " + plan.file) + "\n";
+  if (plan.row) text += "row " + printable(plan.row->name) + "\n";
   if (!plan.description.empty()) text += printable(plan.description) + "\n";
   for (const auto& override_text : plan.overrides) text += printable(override_text) + "\n";
   text += fmt::format("threads {} · seed {}\n", threads_text(plan.environment), plan.environment.seed);
@@ -156,18 +183,28 @@ std::string plan_text(const Plan& plan) {
 }
 
 std::string plan_json(const Plan& plan) {
-  Json json = {{"schema", 1},
-               {"pipeline",
-                {{"name", plan.name},
-                 {"description", plan.description},
-                 {"file", plan.file},
-                 {"sha256", plan.sha256},
-                 {"overrides", plan.overrides}}},
-               {"environment",
-                {{"threads", plan.environment.threads ? Json(*plan.environment.threads) : Json("auto")},
-                 {"seed", plan.environment.seed}}}};
-  json["steps"] = Json::array();
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) json["steps"].push_back(step_json(plan, i));
+  auto json = head_json(plan);
+  if (plan.row) json["matrix"] = {{"rows", plan.all_rows}};
+  if (plan.row) json["row"] = row_json(*plan.row);
+  json.update(body_json(plan));
+  return document(json);
+}
+
+std::string rows_text(const std::vector<MatrixRow>& rows, std::size_t all) {
+  auto text = fmt::format("{} of {} rows\n", rows.size(), all);
+  for (const auto& row : rows) text += "    " + printable(row.name) + "\n";
+  return text;
+}
+
+std::string plan_json(const Plan& all, const std::vector<Plan>& rows) {
+  auto json = head_json(all);
+  json["matrix"] = {{"rows", all.all_rows}};
+  json["rows"] = Json::array();
+  for (const auto& row : rows) {
+    auto entry = row_json(*row.row);
+    entry.update(body_json(row));
+    json["rows"].push_back(std::move(entry));
+  }
   return document(json);
 }
 

@@ -81,6 +81,7 @@ std::string terminal_header(const RunRecord& record, const TerminalStyle& style)
   for (const auto* part : {&record.pipeline_name, &record.pipeline_file})
     if (!part->empty()) title.push_back(printable(*part));
   auto text = painted(joined(title), palette::strong, style.colour) + "\n";
+  if (record.row) text += "row " + printable(record.row->name) + "\n";
   for (const auto& override_text : record.overrides) text += printable(override_text) + "\n";
   if (const auto environment = environment_text(record); !environment.empty()) text += environment + "\n";
   return text + "\n";
