@@ -125,6 +125,7 @@ class Reader {
     for (std::size_t i = given.size(); verb_.positionals_required && i < expected; ++i)
       fail("C006", fmt::format("'lockstep {}' needs {}", verb_.name, verb_.positionals[i]), line_.end(),
            fmt::format("usage: lockstep {} {} …", verb_.name, fmt::join(verb_.positionals, " ")));
+    if (expected > 0 && verb_.positionals.back().ends_with("…")) return;
     for (std::size_t i = expected; i < given.size(); ++i)
       fail("C007",
            fmt::format("'lockstep {}' takes {} argument{}, {} is one more", verb_.name, expected,

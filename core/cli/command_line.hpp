@@ -26,7 +26,7 @@ class Arguments;
 /// A verb of the program; `help` and the parser read the same description.
 struct Verb {
   std::string_view name;
-  std::vector<std::string_view> positionals;  ///< in this order
+  std::vector<std::string_view> positionals;  ///< in this order; the last may end in "…": one or more
   std::string_view summary;
   std::string_view details;
   std::vector<OptionSpec> options;
@@ -52,6 +52,7 @@ class Arguments {
   [[nodiscard]] std::vector<std::string> values(std::string_view name) const;
   [[nodiscard]] bool has_positional() const { return !positionals_.empty(); }
   [[nodiscard]] const Given& positional(std::size_t index) const { return positionals_.at(index); }
+  [[nodiscard]] const std::vector<Given>& positionals() const { return positionals_; }
 
  private:
   friend struct CommandLine;

@@ -41,7 +41,8 @@ std::string bash_offer(Offer offer) {
   };
   const auto files = [](std::string_view ending) {
     return fmt::format(
-        "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- \"$word\"; compgen -f -X '!*.{}' -- \"$word\"))", ending);
+        "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- \"$word\"; compgen -f -X '!*.{}' -- \"$word\"))",
+        ending);
   };
   switch (offer) {
     case Offer::nothing:

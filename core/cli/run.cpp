@@ -1,13 +1,12 @@
 #include <fmt/format.h>
-#include <unistd.h>
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 
 #include "cli/baseline_arguments.hpp"
 #include "cli/exit_guard.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/pipeline_arguments.hpp"
 #include "cli/reports.hpp"
+#include "cli/rows.hpp"
 #include "cli/terminal_io.hpp"
 #include "cli/verbs.hpp"
 #include "pipeline/exit_code.hpp"
@@ -17,24 +16,6 @@
 
 namespace lockstep::cli {
 namespace {
-
-std::atomic<bool> interrupted = false;
-static_assert(std::atomic<bool>::is_always_lock_free, "the signal handler uses it");
-
-/// The first signal lets the run end with a record, the second ends at once.
-extern "C" void on_interrupt(int) {
-  if (interrupted.exchange(true)) _exit(exit_code::interrupted);
-  constexpr std::string_view text = "\ninterrupted: the run ends with its record; once more ends it at once\n";
-  if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;
-}
-
-void catch_interrupts() {
-  struct sigaction action = {};
-  action.sa_handler = on_interrupt;
-  action.sa_flags = SA_RESTART;  // libraries do not expect their reads to be interrupted
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
 
 int end_invalid(const Reports& reports, const PlanResult& result, bool colour) {
   auto record = invalid_record(result, result.exit_code());
@@ -74,13 +55,13 @@ int run(const Arguments& arguments) {
   const bool colour_of_errors = use_colour(arguments, stderr);
   if (!result.ok()) return end_invalid(reports, result, colour_of_errors);
   print(result.diagnostics, colour_of_errors);
+  if (!result.plan.all_rows.empty() && result.rows.size() != 1) return run_rows(arguments, result, reports);
 
   auto options = selection_of(arguments, result.plan, result.diagnostics);
   options.fail_fast = arguments.has("fail-fast");
   if (const auto dump = arguments.option("dump")) options.dump = dump->value;
-  options.interrupted = &interrupted;
+  options.interrupted = &catch_interrupts();
   options.worker = {"/proc/self/exe", std::string(worker_word)};  // this very program, also if its file was replaced
-  catch_interrupts();
 
   auto* report = reports.use_standard_output() ? stderr : stdout;
   const TerminalStyle style{use_colour(arguments, report), detail_of(arguments)};

@@ -20,6 +20,7 @@ int explain(const Arguments& arguments);
 int compare(const Arguments& arguments);
 int report(const Arguments& arguments);
 int diff(const Arguments& arguments);
+int merge(const Arguments& arguments);
 int new_step(const Arguments& arguments);
 int schema(const Arguments& arguments);
 int completion(const Arguments& arguments);

@@ -23,6 +23,11 @@ The file of `--baseline` does not exist, is no baseline of schema 1, or is of a 
 git left in it is no TOML. Make a baseline of a run that passes: `lockstep run PIPELINE --baseline FILE --update-baseline`.
 Exit code 2.
 )"},
+    DiagnosticCode{"F005", "records that do not make one summary", R"(
+`lockstep merge` was given records that do not belong together: one is no record of a row, they are of different pipelines or
+command lines, a row is there twice, or a row of the matrix is in none of them. The last is why `merge` exists: a machine that
+was lost must not look like one that passed. Exit code 2.
+)"},
 };
 
 }  // namespace

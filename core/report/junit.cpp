@@ -128,6 +128,25 @@ Suite suite_of(const BaselineRecord& baseline) {
   return suite;
 }
 
+/// A case for each row of a matrix.
+Suite suite_of(const std::vector<RowSummary>& rows) {
+  Suite suite{.name = "rows", .seconds = 0};
+  for (const auto& row : rows) {
+    Case result{.name = row.row.name};
+    result.seconds = row.seconds;
+    result.text = row.message.value_or("");
+    if (row.verdict == RunVerdict::fail) result.kind = Kind::failure;
+    if (row.verdict != RunVerdict::fail && row.verdict != RunVerdict::pass) result.kind = Kind::error;
+    if (result.kind != Kind::passed) {
+      result.type = name_of(row.verdict);
+      result.message = row.message.value_or(std::string(name_of(row.verdict)));
+    }
+    suite.seconds += row.seconds;
+    suite.cases.push_back(std::move(result));
+  }
+  return suite;
+}
+
 /// What belongs to no step; the environment is its properties.
 Suite suite_of_run(const RunRecord& record) {
   Suite suite{.name = "run", .seconds = 0};
@@ -207,6 +226,7 @@ std::string element(const Suite& suite, const std::string& package) {
 std::string to_junit(const RunRecord& record) {
   std::vector<Suite> suites;
   for (const auto& step : record.steps) suites.push_back(suite_of(step));
+  if (record.rows) suites.push_back(suite_of(*record.rows));
   if (record.baseline) suites.push_back(suite_of(*record.baseline));
   suites.push_back(suite_of_run(record));
   std::size_t tests = 0;

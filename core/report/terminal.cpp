@@ -73,6 +73,38 @@ std::string baseline_text(const BaselineRecord& baseline, const TerminalStyle& s
   return text;
 }
 
+std::string_view colour_of(RunVerdict verdict) {
+  if (verdict == RunVerdict::pass) return palette::good;
+  return verdict == RunVerdict::incomplete ? palette::warning : palette::bad;
+}
+
+/// A line for each row of a matrix.
+std::string rows_report(const RunRecord& record, const TerminalStyle& style) {
+  auto text = terminal_header(record, style);
+  std::size_t word_width = 0;
+  std::size_t name_width = 0;
+  for (const auto& row : *record.rows) {
+    word_width = std::max(word_width, name_of(row.verdict).size());
+    name_width = std::max(name_width, display_width(printable(row.row.name)));
+  }
+  for (const auto& row : *record.rows) {
+    if (style.detail == Detail::quiet && row.verdict == RunVerdict::pass) continue;
+    const auto word = name_of(row.verdict);
+    text += painted(std::string(word), colour_of(row.verdict), style.colour) +
+            std::string(word_width - word.size(), ' ') +
+            fmt::format("  {}  {:>8.2f} s", padded(printable(row.row.name), name_width), row.seconds);
+    std::vector<std::string> counts;
+    for (const auto& [name, count] : row.checks) counts.push_back(fmt::format("{} {}", count, printable(name)));
+    if (!counts.empty()) text += fmt::format("  checks: {}", fmt::join(counts, ", "));
+    if (row.message) text += "  " + printable(*row.message);
+    text += "\n";
+  }
+  if (record.message) text += printable(*record.message) + "\n";
+  const auto passed = std::ranges::count(*record.rows, RunVerdict::pass, &RowSummary::verdict);
+  const auto counts = fmt::format("rows passed: {} of {} · {:.2f} s", passed, record.rows->size(), record.seconds);
+  return text + "\n" + painted(counts, colour_of(record.verdict), style.colour) + "\n";
+}
+
 }  // namespace
 
 std::string terminal_header(const RunRecord& record, const TerminalStyle& style) {
@@ -114,13 +146,11 @@ std::string terminal_footer(const RunRecord& record, const TerminalStyle& style)
   if (record.verdict == RunVerdict::interrupted) text += painted("interrupted", palette::bad, style.colour) + "\n";
   if (record.message) text += painted(printable(*record.message), palette::bad, style.colour) + "\n";
   if (record.baseline) text += baseline_text(*record.baseline, style);
-  const auto colour = record.verdict == RunVerdict::pass         ? palette::good
-                      : record.verdict == RunVerdict::incomplete ? palette::warning
-                                                                 : palette::bad;
-  return text + painted(counts_text(record), colour, style.colour) + "\n";
+  return text + painted(counts_text(record), colour_of(record.verdict), style.colour) + "\n";
 }
 
 std::string terminal_report(const RunRecord& record, const TerminalStyle& style) {
+  if (record.rows) return rows_report(record, style);
   auto text = terminal_header(record, style);
   for (std::size_t i = 0; i < record.steps.size(); ++i) text += terminal_step(record, i, style);
   return text + terminal_footer(record, style);

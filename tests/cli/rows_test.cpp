@@ -1,0 +1,163 @@
+// The rows of a matrix: processes, shards, summaries.
+
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "catch.hpp"
+#include "cli/cli.hpp"
+
+using Json = nlohmann::json;
+
+namespace {
+
+constexpr const char* pipeline = "pipelines/rows.toml";
+
+Json read(const std::string& file) {
+  std::ifstream stream(file);
+  return Json::parse(stream);
+}
+
+/// "name verdict" of each row of a summary.
+std::vector<std::string> verdicts(const Json& summary) {
+  std::vector<std::string> result;
+  for (const auto& row : summary.at("rows"))
+    result.push_back(row.at("name").get<std::string>() + " " + row.at("verdict").get<std::string>());
+  return result;
+}
+
+const std::vector<std::string> expected_verdicts{"value=2.5,text=a pass", "value=2.5,text=b pass",
+                                                 "value=2.625,text=a fail", "value=2.625,text=b fail"};
+
+}  // namespace
+
+TEST_CASE("every row is run, the worst one counts, and each has a record beside the summary") {
+  const cli::Scratch scratch;
+  const auto file = scratch.file("out.json");
+  const auto result =
+      cli::lockstep({"run", pipeline, "--json", file, "--junit", scratch.file("out.xml"), "--dump", scratch.file("d")});
+  CHECK(result.code == 1);
+  CHECK_THAT(result.out, contains_text("rows passed: 2 of 4"));
+  const auto summary = read(file);
+  CHECK(verdicts(summary) == expected_verdicts);
+  CHECK(summary.at("verdict") == "fail");
+  CHECK(summary.at("exit_code") == 1);
+  for (const auto& row : summary.at("rows")) {
+    const auto record = read(scratch.file(row.at("record")));
+    CHECK(record.at("row").at("name") == row.at("name"));
+    CHECK(record.at("verdict") == row.at("verdict"));
+    CHECK(record.at("steps").size() == 3);
+    CHECK(std::filesystem::exists(scratch.file("out." + row.at("name").get<std::string>() + ".xml")));
+    CHECK(std::filesystem::exists(scratch.file("d/" + row.at("name").get<std::string>() + "/reference.safetensors")));
+  }
+  std::ifstream junit(scratch.file("out.xml"));
+  CHECK_THAT(std::string(std::istreambuf_iterator<char>(junit), {}),
+             contains_text("<testsuite name=\"rows\" tests=\"4\" failures=\"2\" errors=\"0\""));
+}
+
+TEST_CASE("rows that run at once give the same summary") {
+  const auto summary = [](const std::string& jobs) {
+    auto json = Json::parse(cli::lockstep({"run", pipeline, "--jobs", jobs, "--json", "-"}).out);
+    for (auto* place : {&json, &json["rows"][0], &json["rows"][1], &json["rows"][2], &json["rows"][3]}) {
+      place->erase("seconds");
+      place->erase("peak_rss_bytes");
+    }
+    return json;
+  };
+  const auto one = summary("1");
+  CHECK(verdicts(one) == expected_verdicts);
+  CHECK(summary("3") == one);
+}
+
+TEST_CASE("one selected row runs as a pipeline without a matrix does") {
+  const auto record = Json::parse(cli::lockstep({"run", pipeline, "--row", "value=2.5,text=b", "--json", "-"}).out);
+  CHECK(record.at("steps").size() == 3);
+  CHECK(record.at("row").at("values") == Json{{"value", 2.5}, {"text", "b"}});
+  CHECK(record.at("matrix").at("rows").size() == 4);
+  CHECK_FALSE(record.contains("rows"));
+}
+
+TEST_CASE("the shards of several machines merge into the summary of all rows, and a lost one is refused") {
+  const cli::Scratch scratch;
+  const auto shard = [&](const std::string& which, const std::string& file) {
+    return cli::lockstep({"run", pipeline, "--shard", which, "--json", scratch.file(file)}).code;
+  };
+  CHECK(shard("1/3", "1.json") == 1);
+  CHECK(shard("2/3", "2.json") == 0);
+  CHECK(shard("3/3", "3.json") == 1);
+  const auto merge = [&](std::vector<std::string> files, const std::vector<std::string>& more = {}) {
+    for (auto& file : files) file = scratch.file(file);
+    files.insert(files.begin(), "merge");
+    files.insert(files.end(), more.begin(), more.end());
+    return cli::lockstep(files);
+  };
+  const auto all = merge({"3.json", "1.json", "2.json"}, {"--json", scratch.file("all.json")});
+  CHECK(all.code == 1);
+  const auto summary = read(scratch.file("all.json"));
+  CHECK(verdicts(summary) == expected_verdicts);
+  for (const auto& row : summary.at("rows")) CHECK(std::filesystem::exists(row.at("record").get<std::string>()));
+
+  const auto lost = merge({"1.json", "3.json"}, {"--json", scratch.file("lost.json")});
+  CHECK(lost.code == 2);
+  CHECK_THAT(lost.err, contains_text("error[F005]: 1 of 4 rows are in none of the records: 'value=2.5,text=b'"));
+  CHECK_FALSE(std::filesystem::exists(scratch.file("lost.json")));
+  CHECK_THAT(merge({"1.json", "2.json", "3.json", "2.json"}).err, contains_text("row 'value=2.5,text=b' is in"));
+}
+
+TEST_CASE("records that are not of one matrix do not merge") {
+  const cli::Scratch scratch;
+  const auto record = [&](const std::string& file, std::vector<std::string> words) {
+    words.insert(words.begin(), "run");
+    words.insert(words.end(), {"--json", scratch.file(file)});
+    (void)cli::lockstep(words);
+    return scratch.file(file);
+  };
+  const auto row = record("row.json", {pipeline, "--row", "value=2.5,text=a"});
+  const auto plain = record("plain.json", {"pipelines/pass.toml"});
+  CHECK_THAT(cli::lockstep({"merge", plain}).err, contains_text("is not the record of a row, nor of several"));
+  const auto other = record("other.json", {"pipelines/rows_end.toml", "--row", "how=skips"});
+  CHECK_THAT(cli::lockstep({"merge", row, other}).err, contains_text("differ in the pipeline's sha256"));
+  const auto set = record("set.json", {pipeline, "--row", "value=2.5,text=b", "--set", "environment.seed=3"});
+  CHECK_THAT(cli::lockstep({"merge", row, set}).err, contains_text("differ in their --config and --set"));
+}
+
+TEST_CASE("a shard without rows passes, for the others verify") {
+  const auto result = cli::lockstep({"run", pipeline, "--shard", "5/5"});
+  CHECK(result.code == 0);
+  CHECK_THAT(result.out, contains_text("no rows in this shard"));
+}
+
+TEST_CASE("a row whose process ends without a word is crashed, and the others run") {
+  const cli::Scratch scratch;
+  const auto file = scratch.file("out.json");
+  const auto result = cli::lockstep({"run", "pipelines/rows_end.toml", "--row", "how=exits", "--row", "how=skips",
+                                     "--row", "how=throws", "--json", file});
+  CHECK(result.code == 5);
+  const auto summary = read(file);
+  CHECK(verdicts(summary) == std::vector<std::string>{"how=exits crashed", "how=skips fail", "how=throws error"});
+  CHECK(summary.at("verdict") == "crashed");
+}
+
+TEST_CASE("Ctrl-C ends the row that runs with its record, and starts no other") {
+  const cli::Scratch scratch;
+  const auto marker = scratch.file("waiting");
+  process::Process run(cli::words({"run", "pipelines/rows_end.toml", "--row", "how=waits", "--row", "how=throws",
+                                   "--set", "marker=" + marker, "--json", scratch.file("out.json")}),
+                       cli::options());
+  while (!std::filesystem::exists(marker)) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  run.send(SIGINT);
+  CHECK(run.wait().code == 6);
+  CHECK(read(scratch.file("out.how=waits.json")).at("verdict") == "interrupted");
+  const auto summary = read(scratch.file("out.json"));
+  CHECK(verdicts(summary) == std::vector<std::string>{"how=waits interrupted", "how=throws interrupted"});
+  CHECK(summary.at("rows").at(1).at("message") == "not started");
+}
+
+TEST_CASE("a number of jobs that is none is refused") {
+  for (const auto* jobs : {"0", "-1", "two", "1.5", "99999"}) {
+    const auto result = cli::lockstep({"run", pipeline, std::string("--jobs=") + jobs});
+    CHECK(result.code == 2);
+    CHECK_THAT(result.err, contains_text("expected 1 to 1024"));
+  }
+}
