@@ -1,6 +1,5 @@
 #include "pipeline/row_findings.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,24 +8,11 @@
 #include "pipeline/render_diagnostic.hpp"
 
 namespace lockstep {
-namespace {
-
-bool same_place(const Location& a, const Location& b) {
-  return a.source == b.source && a.line == b.line && a.column == b.column;
-}
-
-}  // namespace
-
 void RowFindings::add(const Matrix::Row& row, std::vector<Findings::Finding> findings) {
   ++looked_at_;
   for (auto& finding : findings) {
     const auto [known, is_new] = known_.emplace(render(finding.diagnostic, false), entries_.size());
-    if (is_new) {
-      const auto& place = finding.diagnostic.location;
-      const bool shows_row =
-          std::ranges::any_of(row.values, [&](const auto& value) { return same_place(value.second.location, place); });
-      entries_.push_back({std::move(finding), {}, row.location, shows_row});
-    }
+    if (is_new) entries_.push_back({std::move(finding), {}, row.location});
     auto& rows = entries_[known->second].rows;
     if (rows.empty() || rows.back() != row.row.name) rows.push_back(row.row.name);
   }
@@ -41,7 +27,7 @@ void RowFindings::move_to(Findings& findings) {
   constexpr std::size_t most_named = 3;
   for (auto& entry : entries_) {
     auto& rows = entry.rows;
-    if (!entry.shows_row && (rows.size() < looked_at_ || looked_at_ < rows_)) {
+    if (rows.size() < looked_at_ || looked_at_ < rows_) {
       const auto count = rows.size();
       const bool some_left_out = count > most_named;
       if (some_left_out) rows.resize(most_named);

@@ -26,8 +26,7 @@ class RowFindings {
   struct Entry {
     Findings::Finding finding;
     std::vector<std::string> rows;
-    Location row_location;   ///< of the first row
-    bool shows_row = false;  ///< it points at a value of the row itself
+    Location row_location;  ///< of the first row
   };
 
   std::size_t rows_;

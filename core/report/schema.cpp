@@ -152,6 +152,21 @@ Json vars_schema() {
               {"items", {{"type", "string"}, {"pattern", identifier}}}}}}}};
 }
 
+/// Axes, and the rows that are taken out and added.
+Json matrix_schema() {
+  const Json scalar = {{"type", {"string", "number", "boolean"}}};
+  const Json entries = {{"type", "array"},
+                        {"items", {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", scalar}}}};
+  return {{"type", "object"},
+          {"description", "runs the pipeline for every combination of values; ${matrix.axis} is the row's"},
+          {"propertyNames", {{"pattern", identifier}}},
+          {"properties",
+           {{"include", described(entries, "rows to add; each names every axis")},
+            {"exclude", described(entries, "rows to take out: all that have these values")}}},
+          {"additionalProperties",
+           {{"anyOf", {scalar, {{"type", "array"}, {"minItems", 1}, {"uniqueItems", true}, {"items", scalar}}}}}}};
+}
+
 }  // namespace
 
 std::string schema_text(SchemaOf file, const std::vector<StepDescription>& steps) {
@@ -163,6 +178,7 @@ std::string schema_text(SchemaOf file, const std::vector<StepDescription>& steps
   }
   properties["vars"] = vars_schema();
   properties["environment"] = environment_schema();
+  properties["matrix"] = matrix_schema();
   auto keys = step_keys(steps);
   if (overlay) {
     properties["step"] = {{"type", "object"},

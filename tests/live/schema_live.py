@@ -42,6 +42,8 @@ mistakes = {
     "an unknown check": lambda d: step(d, "prefill").update(checks={"logit": {"k": 0.1}}),
     "a bound of another metric": lambda d: step(d, "prefill").update(checks={"logits": {"rtol": 0.1}}),
     "an unknown level": lambda d: step(d, "prefill").update(checks={"logits": {"level": "warn"}}),
+    "an axis without values": lambda d: d.update(matrix={"dtype": []}),
+    "an entry of exclude that is no table": lambda d: d.update(matrix={"dtype": ["a"], "exclude": ["a"]}),
     "an unknown isolation": lambda d: step(d, "prefill").update(isolation="container"),
     "a time limit of nothing": lambda d: step(d, "prefill").update(isolation="process", time_limit=0),
     "an unknown environment": lambda d: d.setdefault("environment", {}).update(thread=2),
@@ -52,6 +54,7 @@ mistakes = {
 variations = {
     "a variable for an integer": lambda d: step(d, "runtime")["with"].update(max_seq="${max_seq}"),
     "a step of somebody's own": lambda d: d["step"].append({"id": "mine", "uses": "my.step", "with": {"x": [1]}}),
+    "a matrix": lambda d: d.update(matrix={"dtype": ["a", "b"], "n": 1, "exclude": [{"dtype": "a"}]}),
     "a bound": lambda d: step(d, "prefill").update(checks={"logits": {"k": 0.1, "level": "inform"}}),
     "threads by a step": lambda d: d.setdefault("environment", {}).update(threads="auto"),
 }

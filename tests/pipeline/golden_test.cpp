@@ -38,7 +38,7 @@ void check_approved(const fs::path& path, const std::string& text) {
   CHECK(content(path) == text);
 }
 
-/// Lines "--set x=1" and "--skip a".
+/// Lines "--set x=1", "--skip a", "--row a=1" and "--shard 1/2".
 Arguments arguments_of(const fs::path& stem) {
   Arguments result;
   if (const auto overlay = fs::path(stem.string() + ".overlay.toml"); fs::exists(overlay))
@@ -46,7 +46,12 @@ Arguments arguments_of(const fs::path& stem) {
   std::istringstream lines(content(stem.string() + ".arguments"));
   for (std::string line; std::getline(lines, line);) {
     const auto space = line.find(' ');
-    (line.substr(0, space) == "--skip" ? result.skips : result.sets).push_back(line.substr(space + 1));
+    const auto option = line.substr(0, space);
+    const auto value = line.substr(space + 1);
+    if (option == "--shard")
+      result.shard = value;
+    else
+      (option == "--skip" ? result.skips : option == "--row" ? result.rows : result.sets).push_back(value);
   }
   return result;
 }

@@ -32,8 +32,12 @@ std::string Workspace::write(const std::string& name, const std::string& content
 }
 
 PlanResult plan(const std::string& toml, const Arguments& arguments) {
-  PipelineRequest request{
-      .file = Workspace::write("pipeline.toml", toml), .configs = {}, .sets = arguments.sets, .skips = arguments.skips};
+  PipelineRequest request{.file = Workspace::write("pipeline.toml", toml),
+                          .configs = {},
+                          .sets = arguments.sets,
+                          .skips = arguments.skips,
+                          .rows = arguments.rows,
+                          .shard = arguments.shard};
   for (const auto& overlay : arguments.overlays) {
     request.configs.emplace_back(
         Workspace::write("overlay" + std::to_string(request.configs.size() + 1) + ".toml", overlay));

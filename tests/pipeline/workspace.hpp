@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct Arguments {
   std::vector<std::string> overlays = {};  ///< contents of --config files
   std::vector<std::string> sets = {};
   std::vector<std::string> skips = {};
+  std::vector<std::string> rows = {};
+  std::optional<std::string> shard = std::nullopt;
 };
 
 /// Plans the pipeline `toml`, written to pipeline.toml, with the steps of FakeCatalog.
