@@ -49,7 +49,7 @@ configure_package_config_file(cmake/LockstepConfig.cmake.in LockstepConfig.cmake
 # Until 1.0 a new minor version may change what a project relies on.
 write_basic_package_version_file(LockstepConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/LockstepConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/LockstepConfigVersion.cmake
-              cmake/LockstepSteps.cmake cmake/FindLibTorch.cmake
+              cmake/LockstepSteps.cmake cmake/LockstepPipelineTests.cmake cmake/FindLibTorch.cmake
         DESTINATION ${package_folder})
 
 install(DIRECTORY pipelines configs docs DESTINATION share/lockstep PATTERN __pycache__ EXCLUDE)

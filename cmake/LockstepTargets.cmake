@@ -21,3 +21,4 @@ if(LOCKSTEP_SANITIZE)
 endif()
 
 include(LockstepSteps)
+include(LockstepPipelineTests)

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <filesystem>
 
 #include "cli/pipeline_arguments.hpp"
 #include "cli/terminal_io.hpp"
@@ -40,13 +41,67 @@ int validate(const Arguments& arguments) {
   return exit_code::passed;
 }
 
+namespace {
+
+/// More jobs than this GitHub does not take. Source: docs.github.com, "Usage limits" of workflows.
+constexpr std::size_t most_jobs = 256;
+
+int show_github(const Arguments& arguments, const PlanResult& result) {
+  const auto refuse = [&](std::string message, std::string help) {
+    print({{.code = "C017",
+            .message = std::move(message),
+            .location = arguments.option("format")->location,
+            .help = std::move(help)}},
+          use_colour(arguments, stderr));
+    return exit_code::invalid;
+  };
+  if (result.plan.all_rows.empty())
+    return refuse("the pipeline has no [matrix], so there are no jobs to make",
+                  "run it in one job: lockstep run PIPELINE");
+  if (result.rows.empty())
+    return refuse("no row is selected, and GitHub takes no matrix without jobs", "choose a shard that has rows");
+  if (result.rows.size() > most_jobs)
+    return refuse(fmt::format("{} rows are more than the {} jobs that GitHub takes", result.rows.size(), most_jobs),
+                  "choose rows with --row or --shard, or make a job for each shard: docs/ci.md");
+  print(stdout, rows_github(result.rows));
+  return exit_code::passed;
+}
+
+/// This command line as `run` would have it, from any working folder.
+std::vector<std::string> command_of(const Arguments& arguments) {
+  namespace fs = std::filesystem;
+  const auto absolute = [](const std::string& path) { return fs::absolute(path).lexically_normal().string(); };
+  std::vector<std::string> words{fs::read_symlink("/proc/self/exe").string(), "run",
+                                 absolute(arguments.positional(0).value)};
+  for (const auto& folder : arguments.values("plugin-path"))
+    words.insert(words.end(), {"--plugin-path", absolute(folder)});
+  for (const auto& file : arguments.values("config")) words.insert(words.end(), {"--config", absolute(file)});
+  for (const auto* option : {"set", "only", "from", "to", "skip"})
+    for (const auto& value : arguments.values(option)) words.push_back(fmt::format("--{}={}", option, value));
+  return words;
+}
+
+int show_ctest(const Arguments& arguments, const PlanResult& result) {
+  if (!result.plan.all_rows.empty() && result.rows.empty()) return exit_code::passed;  // a shard without rows
+  const auto prefix = arguments.option("prefix");
+  print(stdout,
+        rows_ctest(result.rows, prefix ? prefix->value : std::filesystem::path(result.plan.file).stem().string(),
+                   command_of(arguments)));
+  return exit_code::passed;
+}
+
+}  // namespace
+
 int plan(const Arguments& arguments) {
   auto loader = loader_of(arguments);
-  const bool json = arguments.has("json");
+  const auto format = arguments.option("format") ? arguments.option("format")->value : "text";
+  const bool json = arguments.has("json") || format == "json";
   const bool all = json || arguments.has("row");
   std::vector<Plan> rows;
   const auto result = checked_plan(arguments, loader, all ? &rows : nullptr);
   if (!result.ok()) return result.exit_code();
+  if (format == "github-matrix") return show_github(arguments, result);
+  if (format == "ctest") return show_ctest(arguments, result);
   const bool one = result.plan.all_rows.empty() || result.rows.size() == 1;
   if (json) {
     print(stdout, one ? plan_json(result.plan) : plan_json(result.plan, rows));

@@ -77,6 +77,10 @@ the search order, and verify with another plugin than the one that was asked for
 `--update-baseline` needs `--baseline FILE`, the file that it writes; `--reason TEXT` needs `--update-baseline`, which keeps
 the reason in that file. Exit code 2.
 )"},
+    DiagnosticCode{"C017", "matrix that GitHub does not take", R"(
+`lockstep plan --format github-matrix` makes a job for each row. GitHub takes at least one and at most 256 of them. Choose rows
+with `--row` or `--shard`, or make a job for each shard, as the workflow of docs/ci.md does. Exit code 2.
+)"},
 };
 
 }  // namespace

@@ -208,4 +208,38 @@ std::string plan_json(const Plan& all, const std::vector<Plan>& rows) {
   return document(json);
 }
 
+std::string rows_github(const std::vector<MatrixRow>& rows) {
+  Json json = {{"include", Json::array()}};
+  for (const auto& row : rows) {
+    Json entry = Json::object();
+    for (const auto& [axis, value] : row.values) entry[axis] = to_json(value);
+    entry["row"] = row.name;
+    json["include"].push_back(std::move(entry));
+  }
+  return json.dump() + "\n";
+}
+
+std::string rows_ctest(const std::vector<MatrixRow>& rows, const std::string& prefix,
+                       const std::vector<std::string>& command) {
+  // A bracket argument of CMake is taken as it is; none of the words can hold its end, checked by the length of it.
+  const auto quoted = [](const std::string& word) {
+    std::string equals = "=";
+    while (word.find("]" + equals + "]") != std::string::npos) equals += "=";
+    return fmt::format("[{0}[{1}]{0}]", equals, word);
+  };
+  const auto test = [&](const std::string& name, const std::vector<std::string>& words) {
+    auto text = fmt::format("add_test({}", quoted(name));
+    for (const auto& word : words) text += " " + quoted(word);
+    return text + fmt::format(")\nlist(APPEND lockstep_tests {})\n", quoted(name));
+  };
+  if (rows.empty()) return test(prefix, command);
+  std::string text;
+  for (const auto& row : rows) {
+    auto words = command;
+    words.insert(words.end(), {"--row", row.name});
+    text += test(prefix + "." + row.name, words);
+  }
+  return text;
+}
+
 }  // namespace lockstep

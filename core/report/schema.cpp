@@ -186,7 +186,8 @@ std::string schema_text(SchemaOf file, const std::vector<StepDescription>& steps
                           {"propertyNames", {{"pattern", identifier}}},
                           {"additionalProperties", step_schema(std::move(keys), steps)}};
   } else {
-    keys["id"] = {{"type", "string"}, {"pattern", identifier}, {"description", "the step's name in this pipeline"}};
+    keys["id"] =
+        described(or_variable({{"type", "string"}, {"pattern", identifier}}), "the step's name in this pipeline");
     auto step = step_schema(std::move(keys), steps);
     step["required"] = {"id"};  // `uses` may come from an overlay
     properties["step"] = {{"type", "array"}, {"minItems", 1}, {"items", std::move(step)}};

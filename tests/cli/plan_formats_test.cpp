@@ -1,0 +1,121 @@
+// Rows for the engines of others: GitHub's matrix, ctest's tests.
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "catch.hpp"
+#include "cli/cli.hpp"
+
+using process::run;
+
+namespace {
+
+const std::string pipelines = (cli::folder / "pipelines").string();
+
+/// A project that has the tests of some pipelines, configured.
+class Project {
+ public:
+  explicit Project(const std::string& calls) {
+    std::ofstream(scratch_.file("CMakeLists.txt")) << fmt::format(
+        "cmake_minimum_required(VERSION 3.25)\n"
+        "project(verified LANGUAGES NONE)\n"
+        "enable_testing()\n"
+        "add_executable(lockstep::program IMPORTED)\n"
+        "set_target_properties(lockstep::program PROPERTIES IMPORTED_LOCATION {})\n"
+        "include({}/cmake/LockstepPipelineTests.cmake)\n{}",
+        LOCKSTEP_PROGRAM, LOCKSTEP_SOURCE_DIR, calls);
+    const auto configured = run({"cmake", "-S", scratch_.file(""), "-B", scratch_.file("b")});
+    INFO(configured.err);
+    REQUIRE(configured.code == 0);
+  }
+
+  process::Result ctest(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"ctest", "--test-dir", scratch_.file("b")});
+    return run(arguments, {.environment = {"LOCKSTEP_PLUGIN_PATH=" TEST_PLUGINS}});
+  }
+  [[nodiscard]] const cli::Scratch& scratch() const { return scratch_; }
+
+ private:
+  cli::Scratch scratch_;
+};
+
+}  // namespace
+
+TEST_CASE("the rows are a matrix as GitHub documents it: one line, an object with a list of objects in include") {
+  const auto result = cli::lockstep({"plan", "pipelines/rows.toml", "--format", "github-matrix"});
+  CHECK(result.code == 0);
+  CHECK(std::count(result.out.begin(), result.out.end(), '\n') == 1);
+  const auto matrix = nlohmann::json::parse(result.out);
+  CHECK(matrix.size() == 1);
+  REQUIRE(matrix.at("include").size() == 4);
+  CHECK(matrix.at("include").at(2) == nlohmann::json{{"row", "value=2.625,text=a"}, {"value", 2.625}, {"text", "a"}});
+  const auto part = cli::lockstep({"plan", "pipelines/rows.toml", "--row", "text=b", "--format", "github-matrix"});
+  CHECK(nlohmann::json::parse(part.out).at("include").size() == 2);
+}
+
+TEST_CASE("what GitHub would not take is refused") {
+  const auto plain = cli::lockstep({"plan", "pipelines/pass.toml", "--format", "github-matrix"});
+  CHECK(plain.code == 2);
+  CHECK(plain.out.empty());
+  golden::check("cli/golden/C017.txt", plain.err);
+  std::string values = "[0";
+  for (int i = 1; i < 65; ++i) values += fmt::format(", {}", i);
+  const std::vector<std::string> many{"plan",  "pipelines/rows.toml",   "--set",    "matrix.value=" + values + "]",
+                                      "--set", "matrix.text=['1','2','3','4']", "--format", "github-matrix"};
+  CHECK_THAT(cli::lockstep(many).err, contains_text("260 rows are more than the 256 jobs that GitHub takes"));
+}
+
+TEST_CASE("each row is a test of ctest, with labels and a time limit, found anew when the pipeline changes") {
+  const Project project(fmt::format(
+      "lockstep_add_pipeline_tests(FILE {0}/rows.toml PREFIX verify LABELS slow numbers TIMEOUT 77 SET vars.unused=1)\n"
+      "lockstep_add_pipeline_tests(FILE changing.toml)\n",
+      pipelines));
+  const auto write = [&](const std::string& values) {
+    std::ofstream(project.scratch().file("changing.toml"))
+        << "schema = 1\nname = \"c\"\n[matrix]\nv = " << values
+        << "\n[[step]]\nid = \"a\"\nuses = \"toy.source\"\nwith = { values = [\"${matrix.v}\"] }\n";
+  };
+  const auto names = [&] {
+    std::set<std::string> found;
+    const auto json = nlohmann::json::parse(project.ctest({"--show-only=json-v1"}).out);
+    for (const auto& test : json.at("tests")) found.insert(test.at("name"));
+    return found;
+  };
+  write("[1]");
+  CHECK(names().contains("changing.v=1"));
+  write("[1, 2]");
+  const auto all = names();
+  CHECK(all.contains("changing.v=2"));
+  CHECK(all.contains("verify"));  // `vars.unused` is a mistake, so its rows are not known: one test, which says so
+}
+
+TEST_CASE("ctest passes and fails as the rows do") {
+  const Project project(
+      fmt::format("lockstep_add_pipeline_tests(FILE {0}/rows.toml PREFIX verify LABELS slow TIMEOUT 77)\n"
+                  "lockstep_add_pipeline_tests(FILE {0}/pass.toml)\n"
+                  "lockstep_add_pipeline_tests(FILE {0}/invalid.toml)\n"
+                  "lockstep_add_pipeline_tests(FILE {0}/rows.toml PREFIX red SET matrix.value=[7.5])\n",
+                  pipelines));
+  const auto json = nlohmann::json::parse(project.ctest({"--show-only=json-v1"}).out);
+  std::map<std::string, nlohmann::json> tests;
+  for (const auto& test : json.at("tests")) tests[test.at("name")] = test;
+  CHECK(tests.size() == 8);
+  std::map<std::string, nlohmann::json> properties;
+  for (const auto& property : tests.at("verify.value=2.5,text=a").at("properties"))
+    properties[property.at("name")] = property.at("value");
+  CHECK(properties.at("LABELS") == nlohmann::json{"slow"});
+  CHECK(properties.at("TIMEOUT") == 77);
+
+  const auto result = project.ctest({"--output-on-failure", "-j2"});
+  CHECK(result.code != 0);
+  CHECK_THAT(result.out, contains_text("5 tests failed out of 8"));
+  for (const auto* passed : {"verify.value=2.5,text=a", "verify.value=2.5,text=b", "pass"})
+    CHECK(project.ctest({"-R", "^" + std::string(passed) + "$"}).code == 0);
+  for (const auto* failed : {"verify.value=2.625,text=a", "red.value=7.5,text=b", "invalid"})
+    CHECK(project.ctest({"-R", "^" + std::string(failed) + "$"}).code != 0);
+  CHECK_THAT(project.ctest({"-R", "^invalid$", "--output-on-failure"}).out, contains_text("error["));
+}
