@@ -1,7 +1,7 @@
 # Writes OUTPUT, the C++ source that holds the page of the HTML report: cmake -DFOLDER=… -DOUTPUT=… -P EmbedHtml.cmake
 #
 # The scripts are joined in this order: each uses what stands before it when the page starts.
-set(scripts dom numbers model summary filters checks pipeline plots ladder about main)
+set(scripts dom numbers model summary filters checks pipeline difference plots ladder about main)
 
 function(read_files result)
   set(text "")

@@ -8,7 +8,6 @@
 #include "cli/verbs.hpp"
 #include "pipeline/render_diagnostic.hpp"
 #include "report/github.hpp"
-#include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/junit.hpp"
 #include "report/markdown.hpp"
@@ -41,7 +40,8 @@ const std::vector<ReportFormat>& report_formats() {
   static const std::vector<ReportFormat> formats{
       {record_option, "run record", "write the run record, after every step", to_json},
       {"junit", "JUnit report", "write a JUnit report", to_junit},
-      {"html", "HTML report", "write a page for the browser", to_html},
+      {"html", "HTML report", "write a page for the browser", [](const RunRecord& record) { return to_html(record); },
+       [](const RunRecord& record, const PreviousRun& previous) { return to_html(record, previous); }},
       {"markdown", "Markdown report", "write a report for a comment on GitHub", to_markdown},
       {"github", "GitHub annotations", "write annotations for GitHub Actions, which reads them from '-'", github_here},
   };
@@ -124,12 +124,20 @@ const ReportTarget* Reports::record() const {
   return found == targets_.end() ? nullptr : &found->second.target;
 }
 
+bool Reports::set_previous(PreviousRun previous) {
+  previous_ = std::move(previous);
+  return std::ranges::any_of(report_formats(), [&](const ReportFormat& format) {
+    return format.render_against != nullptr && targets_.contains(format.option);
+  });
+}
+
 void Reports::write(RunRecord& record) const {
   const auto write_one = [&](const ReportFormat& format) {
     const auto found = targets_.find(format.option);
     if (found == targets_.end()) return;
-    if (auto failure = found->second.target.write(format.name, format.render(record)))
-      add_report_failure(record, std::move(*failure));
+    const auto text = previous_ && format.render_against != nullptr ? format.render_against(record, *previous_)
+                                                                    : format.render(record);
+    if (auto failure = found->second.target.write(format.name, text)) add_report_failure(record, std::move(*failure));
   };
   const auto& formats = report_formats();
   std::for_each(formats.begin() + 1, formats.end(), write_one);

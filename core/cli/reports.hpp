@@ -1,12 +1,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/command_line.hpp"
 #include "engine/executor.hpp"
+#include "report/html.hpp"
 #include "report/output.hpp"
 
 namespace lockstep::cli {
@@ -17,6 +19,8 @@ struct ReportFormat {
   std::string_view name;    ///< for messages, "JUnit report"
   std::string_view help;
   std::string (*render)(const RunRecord& record);  ///< the whole document
+  /// The same with what moved since an earlier run; null for a form that does not show it.
+  std::string (*render_against)(const RunRecord& record, const PreviousRun& previous) = nullptr;
 };
 
 /// Every form, the run record itself first.
@@ -38,6 +42,8 @@ class Reports {
   [[nodiscard]] bool use_standard_output() const;
   /// Where the run record goes, which is written while the run goes on; null if it was not asked for.
   [[nodiscard]] const ReportTarget* record() const;
+  /// Lets the reports that can show what moved since `previous`; false if none of them can.
+  bool set_previous(PreviousRun previous);
   /// Writes them all. What could not be written becomes part of `record` before the run record is written, last.
   void write(RunRecord& record) const;
 
@@ -47,6 +53,7 @@ class Reports {
     ReportTarget target;
   };
   std::map<std::string_view, Target> targets_;  // by option
+  std::optional<PreviousRun> previous_;
 };
 
 }  // namespace lockstep::cli

@@ -128,7 +128,8 @@ std::vector<Verb> make_verbs() {
        .details = "RECORD is a file that 'run --json' wrote, or '-' for standard input. A FILE may be '-' for standard "
                   "output. Without one the terminal's report is shown.",
        .options = joined({report_options(),
-                          {color,
+                          {{"against", "RECORD", false, "show in the HTML report what moved since this earlier run"},
+                           color,
                            {"quiet", "", false, "report only what failed and the last line"},
                            {"verbose", "", false, "report every check, statistics and parameters"}}}),
        .exclusive = {{"quiet", "verbose"}},

@@ -8,6 +8,7 @@
 #include "report/html_page.hpp"
 #include "report/json.hpp"
 #include "report/json_value.hpp"
+#include "report/record_diff_text.hpp"
 #include "report/run_text.hpp"
 #include "report/xml.hpp"
 
@@ -53,11 +54,16 @@ std::string texts_of_checks(const RunRecord& record) {
   return document(steps);
 }
 
-std::string data_of(const RunRecord& record) {
+std::string difference_of(const RunRecord& record, const PreviousRun* previous) {
+  if (previous == nullptr) return "null";
+  return embedded(record_diff_json(previous->name, "this run", diff_records(previous->record, record)));
+}
+
+std::string data_of(const RunRecord& record, const PreviousRun* previous) {
   const Json texts = {{"command", command_text(record)},
                       {"baseline", record.baseline ? baseline_lines(*record.baseline) : std::vector<std::string>()}};
-  return fmt::format(R"({{"record":{},"checks":{},"texts":{}}})", embedded(to_json(record)),
-                     embedded(texts_of_checks(record)), embedded(document(texts)));
+  return fmt::format(R"({{"record":{},"checks":{},"texts":{},"difference":{}}})", embedded(to_json(record)),
+                     embedded(texts_of_checks(record)), embedded(document(texts)), difference_of(record, previous));
 }
 
 std::string title_of(const RunRecord& record) {
@@ -90,17 +96,15 @@ std::string without_script(const RunRecord& record) {
   return text + "</ul>\n</section>";
 }
 
-std::string content_of(std::string_view place, const RunRecord& record) {
+std::string content_of(std::string_view place, const RunRecord& record, const PreviousRun* previous) {
   if (place == "title") return title_of(record);
   if (place == "style") return std::string(html_page::style);
   if (place == "script") return std::string(html_page::script);
   if (place == "noscript") return without_script(record);
-  return data_of(record);
+  return data_of(record, previous);
 }
 
-}  // namespace
-
-std::string to_html(const RunRecord& record) {
+std::string page_of(const RunRecord& record, const PreviousRun* previous) {
   // One pass over the page: what is filled in is not looked at again, whatever it holds.
   std::string result;
   auto rest = html_page::page;
@@ -108,9 +112,15 @@ std::string to_html(const RunRecord& record) {
     const auto open = rest.find("{{");
     const auto close = rest.find("}}", open);
     if (close == std::string_view::npos) return result.append(rest);
-    result.append(rest.substr(0, open)).append(content_of(rest.substr(open + 2, close - open - 2), record));
+    result.append(rest.substr(0, open)).append(content_of(rest.substr(open + 2, close - open - 2), record, previous));
     rest.remove_prefix(close + 2);
   }
 }
+
+}  // namespace
+
+std::string to_html(const RunRecord& record) { return page_of(record, nullptr); }
+
+std::string to_html(const RunRecord& record, const PreviousRun& previous) { return page_of(record, &previous); }
 
 }  // namespace lockstep

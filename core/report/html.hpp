@@ -12,4 +12,12 @@ namespace lockstep {
 /// Without JavaScript the page still tells the verdict and the checks that are not fine.
 [[nodiscard]] LOCKSTEP_API std::string to_html(const RunRecord& record);
 
+/// An earlier run, and what to call it: the file of its record.
+struct PreviousRun {
+  std::string name;
+  RunRecord record;
+};
+/// The same page, which also shows what moved since `previous`.
+[[nodiscard]] LOCKSTEP_API std::string to_html(const RunRecord& record, const PreviousRun& previous);
+
 }  // namespace lockstep

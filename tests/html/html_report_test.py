@@ -47,13 +47,17 @@ CONTRAST = """(() => {
 args = None
 
 
-def page_url(record, name):
-    """The page that the program makes of a record."""
+def page_url(record, name, previous=None):
+    """The page that the program makes of a record, perhaps against a previous one."""
     source = args.folder / f"{name}.json"
     page = args.folder / f"{name}.html"
     if not page.exists():
         source.write_text(json.dumps(record), encoding="utf-8")
-        subprocess.run([args.lockstep, "report", source, "--html", page], check=True)
+        against = []
+        if previous:
+            against = ["--against", args.folder / f"{name}-previous.json"]
+            against[1].write_text(json.dumps(previous), encoding="utf-8")
+        subprocess.run([args.lockstep, "report", source, "--html", page, *against], check=True)
     return page.as_uri()
 
 
@@ -65,6 +69,11 @@ def url_of(name):
                  "did_you_mean": "step", "help": None, "notes": []}]),
             "incomplete": lambda: records.record([records.step("one", [records.check("same")]), records.step("two", status=None)], "incomplete", 5),
             "golden": lambda: json.loads((ROOT / "tests/cli/golden/record.json").read_text(encoding="utf-8"))}
+    if name == "moved":
+        before, after = records.failing(), records.failing()
+        after["steps"][1]["checks"][6].update(verdict="pass", value=0.005, bound={"k": 0.02})
+        after["environment"]["threads"] = 4
+        return page_url(after, name, before)
     return page_url(made[name](), name)
 
 
@@ -278,6 +287,18 @@ class HtmlReport(unittest.TestCase):
         for part in ("base.toml", "taken on another machine", "Worse (1)", "Not in the baseline (1)", "aside › matches"):
             self.assertIn(part, page.text("#baseline"))
         self.assertTrue(self.open("passing").evaluate("document.getElementById('baseline').hidden"))
+
+    def test_the_difference_shows_what_moved_and_nothing_else(self):
+        page = self.open("moved")
+        rows = page.evaluate("[...document.querySelectorAll('#difference tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
+        self.assertIn(["model › layer_output layer 6", "verdict", "fail", "pass", ""], rows)
+        self.assertIn(["model › layer_output layer 6", "value", "0.01", "0.005", "0.5×"], rows)
+        self.assertIn(["model › layer_output layer 6", "bound.k", "0.01", "0.02", ""], rows)
+        self.assertTrue(any("threads" in row[1] and row[2:4] == ["2", "4"] for row in rows), rows)
+        self.assertEqual(4, len(rows))
+        page.click("#difference tbody button")
+        self.assertIn("layer 6", page.text("tr.check.open"))
+        self.assertTrue(self.open("failing").evaluate("document.getElementById('difference').hidden"))
 
     def test_controls_have_names_and_the_page_has_landmarks(self):
         page = self.open("failing")

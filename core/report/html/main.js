@@ -11,6 +11,7 @@ renderAttention(record, checks, show);
 renderPipeline(record.steps, filters);
 renderDiagnostics(record.diagnostics);
 renderRows(record.rows);
+renderDifference(data.difference, checks, show);
 renderBaseline(record.baseline, data.texts.baseline);
 if (record.steps.length > 0) renderChecks(checks, filters);
 renderPlots(checks, show);
