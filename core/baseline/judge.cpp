@@ -56,6 +56,7 @@ std::vector<std::pair<std::string, Value>> environment_of_baseline(const RunReco
   };
   take(set_up);
   take(machine);
+  if (record.row) fields.emplace_back("row", record.row->name);
   std::ranges::sort(fields, {}, &std::pair<std::string, Value>::first);
   return fields;
 }
@@ -161,9 +162,9 @@ void judge_by_baseline(RunRecord& record, const Baseline& baseline, const std::s
   auto checks = checks_by_key(record);
   if (chosen.section == nullptr) {
     std::vector<std::string> parts;
+    const auto here = environment_of_baseline(record);
     for (const auto* key : set_up)
-      if (const auto* value = find(record.environment, key))
-        parts.push_back(fmt::format("{} {}", key, to_text(*value)));
+      if (const auto* value = find(here, key)) parts.push_back(fmt::format("{} {}", key, to_text(*value)));
     result.worse.push_back({"", "", std::nullopt,
                             parts.empty() ? "the baseline has nothing about this run's set-up"
                                           : fmt::format("the baseline has nothing about {}", fmt::join(parts, ", "))});

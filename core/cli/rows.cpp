@@ -154,10 +154,12 @@ class RowRuns {
         continue;
       }
       for (const auto& value : arguments_.values(name)) {
-        if (is_report(name) && value == "-") continue;
-        const auto place = is_report(name)  ? beside(value, row.name)
-                           : name == "dump" ? (fs::path(value) / row.name).string()
-                                            : value;
+        // On standard output annotations stand between other lines; a document could not.
+        if (is_report(name) && value == "-" && name != "github") continue;
+        const auto place = value == "-"      ? value
+                           : is_report(name) ? beside(value, row.name)
+                           : name == "dump"  ? (fs::path(value) / row.name).string()
+                                             : value;
         words.push_back(fmt::format("--{}={}", name, place));
       }
     }

@@ -137,6 +137,11 @@ std::string to_github(const RunRecord& record, const RepositoryPlace& place) {
   std::vector<Annotation> warnings;
   if (record.message)
     errors.push_back({place_in(record.pipeline_file + ":1:1"), "lockstep", printable(*record.message)});
+  for (const auto& row : record.rows.value_or(std::vector<RowSummary>{})) {
+    if (row.verdict == RunVerdict::pass) continue;
+    errors.push_back({place_in(record.pipeline_file + ":1:1"), "row " + printable(row.row.name),
+                      printable(row.message.value_or(std::string(name_of(row.verdict))))});
+  }
   for (const auto& problem : problems_of(record))
     (problem.kind == Problem::Kind::warning ? warnings : errors).push_back(annotation_of(problem));
   return commands_of("error", errors, place) + commands_of("warning", warnings, place);

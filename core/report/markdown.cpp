@@ -104,7 +104,27 @@ std::string introduction_of(const RunRecord& record) {
   if (!record.pipeline_file.empty()) text += markdown_code(record.pipeline_file) + "\n";
   const auto environment = environment_text(record);
   if (!environment.empty()) text += markdown_text(environment) + "\n";
-  return text + markdown_text(counts_text(record)) + "\n";
+  return text + markdown_text(record.rows ? rows_count_text(record) : counts_text(record)) + "\n";
+}
+
+std::string counts_of(const std::vector<std::pair<std::string, std::int64_t>>& counts) {
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : counts) parts.push_back(fmt::format("{} {}", grouped(count), name));
+  return markdown_text(fmt::format("{}", fmt::join(parts, ", ")));
+}
+
+/// The rows of a summary, those that are not fine first.
+std::string rows_of(const RunRecord& record) {
+  if (!record.rows || record.rows->empty()) return {};
+  auto rows = *record.rows;
+  std::ranges::stable_partition(rows, [](const RowSummary& row) { return row.verdict != RunVerdict::pass; });
+  Table table({"row", "verdict", "checks", "time", ""}, most_bytes_of_passing);
+  for (const auto& row : rows) {
+    const auto verdict = std::string(name_of(row.verdict));
+    table.add({markdown_code(row.row.name), row.verdict == RunVerdict::pass ? verdict : "**" + verdict + "**",
+               counts_of(row.checks), fmt::format("{:.2f} s", row.seconds), markdown_text(row.message.value_or(""))});
+  }
+  return "\n" + table.text("rows");
 }
 
 std::string baseline_of(const RunRecord& record) {
@@ -171,7 +191,7 @@ std::string problems_text(const RunRecord& record, std::size_t limit) {
 
 std::string to_markdown(const RunRecord& record) {
   constexpr std::size_t spare = 400;  // the sentences about what was left out
-  auto head = heading_of(record) + introduction_of(record) + baseline_of(record);
+  auto head = heading_of(record) + introduction_of(record) + rows_of(record) + baseline_of(record);
   const auto tail = passing_of(record) + steps_of(record) + environment_of(record) + command_of(record);
   const auto used = head.size() + tail.size() + spare;
   return head + problems_text(record, most_bytes - std::min(used, most_bytes)) + tail;

@@ -81,6 +81,12 @@ std::string counts_text(const RunRecord& record) {
   return joined(parts);
 }
 
+std::string rows_count_text(const RunRecord& summary) {
+  const auto& rows = summary.rows.value();
+  const auto passed = std::ranges::count(rows, RunVerdict::pass, &RowSummary::verdict);
+  return fmt::format("rows passed: {} of {} · {:.2f} s", passed, rows.size(), summary.seconds);
+}
+
 std::vector<std::string> baseline_lines(const BaselineRecord& baseline) {
   const auto worse =
       baseline.worse.empty() ? std::string("none worse") : fmt::format("{} worse", baseline.worse.size());

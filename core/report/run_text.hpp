@@ -14,6 +14,9 @@ namespace lockstep {
 /// unless it ended in an error.
 [[nodiscard]] std::string counts_text(const RunRecord& record);
 
+/// "rows passed: 2 of 4 · 1.20 s": of a summary.
+[[nodiscard]] std::string rows_count_text(const RunRecord& summary);
+
 /// "baseline ci/base.toml: 1 of 40 checks worse", and what else there is to say about all of it.
 [[nodiscard]] std::vector<std::string> baseline_lines(const BaselineRecord& baseline);
 

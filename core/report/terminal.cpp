@@ -100,9 +100,7 @@ std::string rows_report(const RunRecord& record, const TerminalStyle& style) {
     text += "\n";
   }
   if (record.message) text += printable(*record.message) + "\n";
-  const auto passed = std::ranges::count(*record.rows, RunVerdict::pass, &RowSummary::verdict);
-  const auto counts = fmt::format("rows passed: {} of {} · {:.2f} s", passed, record.rows->size(), record.seconds);
-  return text + "\n" + painted(counts, colour_of(record.verdict), style.colour) + "\n";
+  return text + "\n" + painted(rows_count_text(record), colour_of(record.verdict), style.colour) + "\n";
 }
 
 }  // namespace

@@ -102,7 +102,8 @@ TEST_CASE("the shards of several machines merge into the summary of all rows, an
   CHECK(lost.code == 2);
   golden::check("cli/golden/F005.txt", cli::normalised(lost.err));
   CHECK_FALSE(std::filesystem::exists(scratch.file("lost.json")));
-  CHECK_THAT(merge({"1.json", "2.json", "3.json", "2.json"}).err, contains_text("error[F005]: row 'value=2.5,text=b' is in"));
+  CHECK_THAT(merge({"1.json", "2.json", "3.json", "2.json"}).err,
+             contains_text("error[F005]: row 'value=2.5,text=b' is in"));
 }
 
 TEST_CASE("records that are not of one matrix do not merge") {
@@ -153,6 +154,33 @@ TEST_CASE("Ctrl-C ends the row that runs with its record, and starts no other") 
   const auto summary = read(scratch.file("out.json"));
   CHECK(verdicts(summary) == std::vector<std::string>{"how=waits interrupted", "how=throws interrupted"});
   CHECK(summary.at("rows").at(1).at("message") == "not started");
+}
+
+TEST_CASE("a baseline has each row of its own, also when rows run at once") {
+  const cli::Scratch scratch;
+  const auto run = [&](std::vector<std::string> more) {
+    more.insert(more.begin(),
+                {"run", pipeline, "--set", "matrix.value=[2.5, 2.5625]", "--set",
+                 "step.compare.checks.same_bits.level=inform", "--jobs", "3", "--baseline", scratch.file("base.toml")});
+    return cli::lockstep(more);
+  };
+  CHECK(run({"--update-baseline"}).code == 0);
+  const auto baseline = cli::content(scratch.file("base.toml"));
+  for (const auto* row : {"value=2.5,text=a", "value=2.5,text=b", "value=2.5625,text=a", "value=2.5625,text=b"})
+    CHECK_THAT(baseline, contains_text(row));
+  CHECK(run({}).code == 0);
+  const auto other = run({"--set", "matrix.text=[\"c\"]"});
+  CHECK(other.code == 1);
+  CHECK_THAT(other.out, contains_text("the baseline has nothing about row \"value=2.5,text=c\""));
+}
+
+TEST_CASE("a summary tells its rows in Markdown and as annotations") {
+  const auto markdown = cli::lockstep({"run", pipeline, "--markdown", "-"});
+  CHECK_THAT(markdown.out, contains_text("| `value=2.625,text=a` | **fail** | 1 fail, 1 pass |"));
+  CHECK(markdown.out.find("2.625") < markdown.out.find("`value=2.5,"));
+  const auto github = cli::lockstep({"run", pipeline, "--github", "-"});
+  CHECK_THAT(github.out,
+             contains_text("::error file=pipelines/rows.toml,line=1,col=1,title=row value=2.625%2Ctext=a::fail"));
 }
 
 TEST_CASE("a number of jobs that is none is refused") {
