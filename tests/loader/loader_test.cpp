@@ -76,7 +76,7 @@ TEST_CASE("a plugin whose dependency is missing is refused with the library's na
 TEST_CASE("a plugin with another stamp is refused before its C++ runs, with the field that differs") {
   require_refused("bad.wrong_api", "L005",
                   "plugin '" + file_of("bad.wrong_api") +
-                      "' does not fit this engine: it was built for engine API 999, this engine has API 1");
+                      "' does not fit this engine: it was built for engine API 999, this engine has API 2");
   require_refused("bad.no_stamp", "L005",
                   "plugin '" + file_of("bad.no_stamp") +
                       "' does not fit this engine: its stamp does not begin with Lockstep's mark");
