@@ -12,21 +12,22 @@
 
 #include <lockstep/safetensors.hpp>
 
+#include <lockstep/testing.hpp>
+
 #include "catch.hpp"
 #include "gemma4/checkpoint/checkpoint_folder.hpp"
 #include "gemma4/runtime/pictures.hpp"
 #include "gemma4/runtime/tensors.hpp"
 #include "gemma4/steps/runtimes.hpp"
 #include "processor/tokenizer.hpp"
-#include "step_bench.hpp"
 
 using namespace gemma4::test;
 using gemma4::Runtime;
 using gemma4::StaticBatch;
 using lockstep::DType;
+using lockstep::StepBench;
 using lockstep::Tensor;
 using lockstep::Verdict;
-using lockstep::test::StepBench;
 
 namespace {
 
@@ -126,7 +127,7 @@ TEST_CASE("a placeholder without a picture gets a plain white one of the profile
 TEST_CASE("an empty path is no picture") {
   auto bench = prepared(runtime_of("shapes_24x24_64"), "Describe the image.", "");
   bench.set("image", "");
-  CHECK(bench.validate().empty());
+  CHECK(bench.problems().empty());
   bench.run();
   CHECK(bench.with(Verdict::pass).size() == number_of_checks);
   CHECK_FALSE(bench.output<StaticBatch>("batch")->pixel_values);
@@ -134,10 +135,11 @@ TEST_CASE("an empty path is no picture") {
 
 TEST_CASE("a picture without a placeholder is refused before anything runs, with both settings named") {
   auto bench = prepared(runtime_of("shapes_24x24_64"), "Describe the image.", "two_384.png");
-  REQUIRE(bench.validate().size() == 1);
-  CHECK_THAT(bench.validate()[0], contains_text("image: image is given, but prompt has no <|image|>"));
+  REQUIRE(bench.problems().size() == 1);
+  CHECK_THAT(bench.problems()[0],
+             contains_text("with.image: P020: step 'bench': image is given, but prompt has no <|image|>"));
   bench.set("prompt", raw_prompt);
-  CHECK(bench.validate().empty());
+  CHECK(bench.problems().empty());
 }
 
 TEST_CASE("two placeholders fail one_picture") {

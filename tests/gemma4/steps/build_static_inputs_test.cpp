@@ -4,19 +4,20 @@
 
 #include <lockstep/safetensors.hpp>
 
+#include <lockstep/testing.hpp>
+
 #include "catch.hpp"
 #include "gemma4/runtime/tensors.hpp"
 #include "gemma4/steps/runtimes.hpp"
-#include "step_bench.hpp"
 
 using namespace gemma4::test;
 using gemma4::Checkpoint;
 using gemma4::Runtime;
 using gemma4::StaticBatch;
 using lockstep::DType;
+using lockstep::StepBench;
 using lockstep::Tensor;
 using lockstep::Verdict;
-using lockstep::test::StepBench;
 
 namespace {
 
@@ -212,8 +213,9 @@ TEST_CASE("tensors of another shape or dtype fail instead of ending the step in 
 TEST_CASE("a system text for a raw prompt is refused before anything runs") {
   auto bench = prepared(native_runtime(DType::bfloat16), "x");
   bench.set("system", "Be brief.");
-  REQUIRE(bench.validate().size() == 1);
-  CHECK_THAT(bench.validate()[0], contains_text("system: system is given, but prompt_format is \"raw\""));
+  REQUIRE(bench.problems().size() == 1);
+  CHECK_THAT(bench.problems()[0],
+             contains_text("with.system: P020: step 'bench': system is given, but prompt_format is \"raw\""));
   bench.set("prompt_format", "chat");
-  CHECK(bench.validate().empty());
+  CHECK(bench.problems().empty());
 }

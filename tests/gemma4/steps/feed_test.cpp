@@ -10,9 +10,9 @@
 using namespace gemma4::test;
 using gemma4::KvCache;
 using lockstep::DType;
+using lockstep::StepBench;
 using lockstep::Tensor;
 using lockstep::Verdict;
-using lockstep::test::StepBench;
 
 namespace {
 

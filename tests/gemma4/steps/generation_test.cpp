@@ -8,9 +8,9 @@ using namespace gemma4::test;
 using gemma4::DecodeErrors;
 using gemma4::Generation;
 using lockstep::DType;
+using lockstep::StepBench;
 using lockstep::Tensor;
 using lockstep::Verdict;
-using lockstep::test::StepBench;
 
 namespace {
 

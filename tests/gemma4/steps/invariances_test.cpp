@@ -12,9 +12,9 @@
 using namespace gemma4::test;
 using gemma4::Fault;
 using lockstep::DType;
+using lockstep::StepBench;
 using lockstep::Tensor;
 using lockstep::Verdict;
-using lockstep::test::StepBench;
 
 namespace {
 

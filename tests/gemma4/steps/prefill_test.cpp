@@ -7,9 +7,9 @@
 
 using namespace gemma4::test;
 using lockstep::DType;
+using lockstep::StepBench;
 using lockstep::Tensor;
 using lockstep::Verdict;
-using lockstep::test::StepBench;
 
 namespace {
 

@@ -22,9 +22,9 @@ using gemma4::Runtime;
 using gemma4::RuntimeDump;
 using gemma4::StaticBatch;
 using lockstep::DType;
+using lockstep::StepBench;
 using lockstep::Tensor;
 using lockstep::Verdict;
-using lockstep::test::StepBench;
 
 namespace {
 

@@ -1,12 +1,13 @@
+#include <lockstep/testing.hpp>
+
 #include "catch.hpp"
 #include "gemma4/steps/runtimes.hpp"
-#include "step_bench.hpp"
 
 using namespace gemma4::test;
 using gemma4::Checkpoint;
 using gemma4::Runtime;
 using lockstep::DType;
-using lockstep::test::StepBench;
+using lockstep::StepBench;
 
 namespace {
 using Messages = std::vector<std::string>;
@@ -22,7 +23,7 @@ StepBench custom() {
 TEST_CASE("static_runtime publishes a runtime with the named profile") {
   StepBench bench("gemma4.static_runtime");
   bench.set("profile", "shapes_24x24_64").set("max_seq", 160).bind("checkpoint", shapes_checkpoint());
-  CHECK(bench.validate() == Messages{});
+  CHECK(bench.problems() == Messages{});
   bench.run();
   CHECK_FALSE(bench.error());
   const auto runtime = bench.output<Runtime>("runtime");
@@ -42,7 +43,7 @@ TEST_CASE("static_runtime computes in the given dtype, else in the checkpoint's"
 
 TEST_CASE("static_runtime takes a profile field by field") {
   auto bench = custom();
-  CHECK(bench.validate() == Messages{});
+  CHECK(bench.problems() == Messages{});
   bench.bind("checkpoint", shapes_checkpoint()).run();
   REQUIRE(bench.output<Runtime>("runtime"));
   CHECK(bench.output<Runtime>("runtime")->profile().name == "custom");
@@ -50,7 +51,7 @@ TEST_CASE("static_runtime takes a profile field by field") {
 
 TEST_CASE("static_runtime with nothing but defaults is E2B's") {
   StepBench bench("gemma4.static_runtime");
-  CHECK(bench.validate() == Messages{});
+  CHECK(bench.problems() == Messages{});
   bench.bind("checkpoint", shapes_checkpoint()).run();
   CHECK_THAT(bench.error().value(),
              contains_text("profile 'e2b_66x36_264'") && contains_text("max_soft_tokens is 280"));
@@ -60,45 +61,49 @@ TEST_CASE("static_runtime with nothing but defaults is E2B's") {
 TEST_CASE("an unknown profile is refused before anything runs") {
   StepBench bench("gemma4.static_runtime");
   bench.set("profile", "e2b_66x36");
-  REQUIRE(bench.validate().size() == 1);
-  CHECK_THAT(bench.validate()[0], contains_text("profile: unknown vision profile 'e2b_66x36'"));
+  REQUIRE(bench.problems().size() == 1);
+  CHECK_THAT(bench.problems()[0],
+             contains_text("with.profile: P020: step 'bench': unknown vision profile 'e2b_66x36'"));
 }
 
 TEST_CASE("a profile that does not fit max_seq is refused before anything runs, at max_seq") {
   StepBench bench("gemma4.static_runtime");
   bench.set("profile", "shapes_24x24_64").set("max_seq", 64);
-  REQUIRE(bench.validate().size() == 1);
-  CHECK_THAT(bench.validate()[0], contains_text("max_seq: max_seq is 64") && contains_text("end at slot 65"));
+  REQUIRE(bench.problems().size() == 1);
+  CHECK_THAT(bench.problems()[0],
+             contains_text("with.max_seq: P020: step 'bench': max_seq is 64") && contains_text("end at slot 65"));
 }
 
 TEST_CASE("each field that contradicts the named profile is refused at that field") {
   StepBench bench("gemma4.static_runtime");
   bench.set("profile", "shapes_24x24_64").set("max_seq", 160).set("patch_grid_width", 30).set("image_width", 480);
-  const auto messages = bench.validate();
+  const auto messages = bench.problems();
   REQUIRE(messages.size() == 2);
-  CHECK_THAT(messages[0],
-             contains_text("patch_grid_width: patch_grid_width is 30, but profile 'shapes_24x24_64' has 24"));
-  CHECK_THAT(messages[1], contains_text("image_width: image_width is 480"));
+  CHECK_THAT(
+      messages[0],
+      contains_text(
+          "with.patch_grid_width: P020: step 'bench': patch_grid_width is 30, but profile 'shapes_24x24_64' has 24"));
+  CHECK_THAT(messages[1], contains_text("with.image_width: P020: step 'bench': image_width is 480"));
 }
 
 TEST_CASE("a custom profile that breaks its own rules is refused at the field that breaks them") {
   auto bench = custom();
   bench.set("patch_grid_width", 25);
-  REQUIRE(bench.validate().size() == 1);
-  CHECK_THAT(bench.validate()[0],
-             contains_text("patch_grid_width: patch_grid_width is 25, not a multiple of pooling_kernel_size 3"));
+  REQUIRE(bench.problems().size() == 1);
+  CHECK_THAT(bench.problems()[0], contains_text("with.patch_grid_width: P020: step 'bench': patch_grid_width is 25, "
+                                                "not a multiple of pooling_kernel_size 3"));
 }
 
 TEST_CASE("a custom profile with missing fields lists them all") {
   StepBench bench("gemma4.static_runtime");
   bench.set("profile", "custom").set("max_soft_tokens", 70);
-  CHECK(bench.validate().size() == 4);
+  CHECK(bench.problems().size() == 4);
 }
 
 TEST_CASE("static_runtime computes with the given mask fill") {
   StepBench bench("gemma4.static_runtime");
   bench.set("profile", "shapes_24x24_64").set("max_seq", 160).set("mask_fill", -37.5);
-  CHECK(bench.validate() == Messages{});
+  CHECK(bench.problems() == Messages{});
   bench.bind("checkpoint", shapes_checkpoint()).run();
   CHECK(bench.output<Runtime>("runtime")->mask_fill() == -37.5);
 }
@@ -106,14 +111,15 @@ TEST_CASE("static_runtime computes with the given mask fill") {
 TEST_CASE("a mask fill that is not negative is refused before anything runs") {
   StepBench bench("gemma4.static_runtime");
   bench.set("profile", "shapes_24x24_64").set("max_seq", 160).set("mask_fill", 0.0);
-  REQUIRE(bench.validate().size() == 1);
-  CHECK_THAT(bench.validate()[0], contains_text("mask_fill: mask_fill is 0, expected a finite negative number"));
+  REQUIRE(bench.problems().size() == 1);
+  CHECK_THAT(bench.problems()[0],
+             contains_text("with.mask_fill: P020: step 'bench': mask_fill is 0, expected a finite negative number"));
 }
 
 TEST_CASE("static_runtime says that it has a fault") {
   StepBench bench("gemma4.static_runtime");
   bench.set("profile", "shapes_24x24_64").set("max_seq", 160).set("fault", "softcap_missing");
-  CHECK(bench.validate() == Messages{});
+  CHECK(bench.problems() == Messages{});
   bench.bind("checkpoint", shapes_checkpoint()).run();
   CHECK(bench.output<Runtime>("runtime"));
   CHECK(bench.summary() == "shapes_24x24_64, max_seq 160, bfloat16, with the fault softcap_missing");

@@ -9,19 +9,20 @@
 
 #include <lockstep/torch.hpp>
 
+#include <lockstep/testing.hpp>
+
 #include "catch.hpp"
 #include "gemma4/runtime/tensors.hpp"
 #include "gemma4/steps/runtimes.hpp"
-#include "step_bench.hpp"
 
 using namespace gemma4::test;
 using gemma4::Reference;
 using gemma4::Runtime;
 using gemma4::StaticBatch;
 using lockstep::DType;
+using lockstep::StepBench;
 using lockstep::Tensor;
 using lockstep::Verdict;
-using lockstep::test::StepBench;
 
 namespace {
 

@@ -11,9 +11,9 @@ using namespace gemma4::test;
 using gemma4::Runtime;
 using lockstep::DType;
 using lockstep::Level;
+using lockstep::StepBench;
 using lockstep::Tensor;
 using lockstep::Verdict;
-using lockstep::test::StepBench;
 
 namespace {
 
@@ -98,7 +98,7 @@ TEST_CASE("a fault in one layer shows in that layer and the later ones") {
     g.weights.layers[1].post_attention_layernorm = g.weights.layers[1].post_attention_layernorm * 2;
   });
   bench.set("per_layer", true).run();
-  const auto& layers = bench.step().declarations().checks.back()->results();
+  const auto layers = bench.results("layer_vs_float");
   REQUIRE(layers.size() == 4);
   CHECK(layers[0].subject == "layer 0");
   CHECK(layers[0].verdict == Verdict::pass);
@@ -120,7 +120,7 @@ TEST_CASE("a runtime that shows no layers warns when they are asked for") {
 
 TEST_CASE("without the parameter a required layer check is vacuous, an informational one absent") {
   auto bench = prepared(DType::float32, native_runtime(DType::float32));
-  bench.step().declarations().checks.back()->configure({.level = Level::require});
+  bench.configure("layer_vs_float", {{"level", "require"}});
   bench.run();
   CHECK(bench.with(Verdict::vacuous) == Names{"layer_vs_float"});
 }
@@ -180,7 +180,7 @@ TEST_CASE("each fault of the fixed-shape graph turns matches_eager_model red, in
 TEST_CASE("an unscaled pool, which the norm behind it hides, turns the pooler's entry") {
   auto bench = prepared_with_fault(DType::float32, [](Graph& g) { g.tables.pool_weight = g.tables.pool_weight / 8; });
   bench.set("per_layer", true).run();
-  const auto& inner = bench.step().declarations().checks.back()->results();
+  const auto inner = bench.results("layer_vs_float");
   REQUIRE(inner.size() == 4);
   CHECK(inner[2].verdict == Verdict::pass);
   CHECK(inner[3].subject == "pooler");

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
+#include <lockstep/testing.hpp>
 #include <lockstep/torch.hpp>
 
 #include "gemma4/runtime/pictures.hpp"
 #include "gemma4/runtime/tensors.hpp"
 #include "gemma4/steps/runtimes.hpp"
 #include "runtime/processor_contract.hpp"
-#include "step_bench.hpp"
 
 namespace gemma4::test {
 
