@@ -7,10 +7,11 @@
 
 #include <lockstep/safetensors.hpp>
 
+#include <lockstep/testing.hpp>
+
 #include "catch.hpp"
 #include "check/compare.hpp"
 #include "process.hpp"
-#include "step_bench.hpp"
 #include "tensors.hpp"
 
 using namespace lockstep;
@@ -40,7 +41,7 @@ StepBench package(const std::shared_ptr<const NamedTensors>& inputs, Value::Arra
   bench.set("package", compiled().file("model.pt2"))
       .set("arguments", std::move(arguments))
       .set("results", std::move(results));
-  bench.bind<NamedTensors>("inputs", inputs);
+  bench.bind("inputs", inputs);
   return bench;
 }
 
@@ -110,7 +111,7 @@ TEST_CASE("a file that is no package, and a model that it does not hold, are tol
   bench.set("package", compiled().file("inputs.safetensors"))
       .set("arguments", Value::Array{})
       .set("results", Value::Array{});
-  bench.bind<NamedTensors>("inputs", set_of({})).run();
+  bench.bind("inputs", set_of({})).run();
   CHECK(bench.error()->find("Failed to initialize zip archive") != std::string::npos);
   auto other = package(inputs(), {"hidden", "scale"}, {"output", "inner_sum"});
   other.set("model", "decoder");

@@ -6,8 +6,9 @@
 
 #include <lockstep/safetensors.hpp>
 
+#include <lockstep/testing.hpp>
+
 #include "catch.hpp"
-#include "step_bench.hpp"
 #include "tensors.hpp"
 
 using namespace lockstep;
@@ -19,7 +20,7 @@ namespace {
 StepBench shell(const std::string& script) {
   StepBench bench("common.run_command");
   bench.set("command", Value::Array{"sh", "-c", script, "{inputs}", "{outputs}"});
-  bench.bind<NamedTensors>("inputs", set_of({{"a", floats({1, 2})}, {"b", floats({3})}}));
+  bench.bind("inputs", set_of({{"a", floats({1, 2})}, {"b", floats({3})}}));
   return bench;
 }
 
@@ -108,7 +109,7 @@ TEST_CASE("a program that is not there is an error, and one that is not named is
   CHECK(bench.error() == "'no-such-program' cannot be started: No such file or directory");
   StepBench empty("common.run_command");
   empty.set("command", Value::Array{});
-  CHECK(empty.validate() == std::vector<std::string>{"command: names no program"});
+  CHECK(empty.problems() == std::vector<std::string>{"with.command: P020: step 'bench': names no program"});
 }
 
 TEST_CASE("the working folder is the one that is given") {

@@ -3,8 +3,9 @@
 #include <utility>
 #include <vector>
 
+#include <lockstep/testing.hpp>
+
 #include "catch.hpp"
-#include "step_bench.hpp"
 #include "tensors.hpp"
 
 using namespace lockstep;
@@ -16,7 +17,7 @@ namespace {
 StepBench comparison(const std::shared_ptr<const NamedTensors>& expected,
                      const std::shared_ptr<const NamedTensors>& actual) {
   StepBench bench("common.compare_tensors");
-  bench.bind<NamedTensors>("expected", expected).bind<NamedTensors>("actual", actual);
+  bench.bind("expected", expected).bind("actual", actual);
   return bench;
 }
 
@@ -142,19 +143,20 @@ TEST_CASE("every mistake in a rule is found before the run, with the rule and it
                             "a: ulp max=nan", "b:c: ulp max=4"}));
   bench.set("rename", list({"a=b", "a=c", "a*=b"}));
   const std::string form = "expected 'PATTERN: METRIC KEY=NUMBER …'";
-  const Texts expected{"bounds: bounds[1] \"no colon\": " + form,
-                       "bounds: bounds[2] \": bits\": " + form,
-                       "bounds: bounds[3] \"a:\": a metric is missing after the ':'",
-                       "bounds: bounds[4] \"a: bitz\": 'bitz' is no metric",
-                       "bounds: bounds[5] \"a: close rtol=1\": close takes rtol and atol together, or neither",
-                       "bounds: bounds[6] \"a: close 5\": '5' is no bound, expected KEY=NUMBER",
-                       "bounds: bounds[7] \"a: ulp max=4 max=5\": 'max' is given twice",
-                       "bounds: bounds[8] \"a: ulp max=x\": 'max' is 'x', expected a number",
-                       "bounds: bounds[9] \"a: ulp min=4\": metric ulp has no bound 'min'",
-                       "bounds: bounds[10] \"a: ulp\": ulp needs max",
-                       "bounds: bounds[11] \"a: cosine min=2\": 'min' is 2, expected at most 1",
-                       "bounds: bounds[12] \"a: ulp max=nan\": 'max' is NaN, expected a number",
-                       "rename: rename[1] \"a=c\": 'a' is renamed a second time",
-                       "rename: rename[2] \"a*=b\": 'a*' has a '*', 'b' has none"};
-  CHECK(bench.validate() == expected);
+  const Texts expected{
+      "with.bounds: P020: step 'bench': bounds[1] \"no colon\": " + form,
+      "with.bounds: P020: step 'bench': bounds[2] \": bits\": " + form,
+      "with.bounds: P020: step 'bench': bounds[3] \"a:\": a metric is missing after the ':'",
+      "with.bounds: P020: step 'bench': bounds[4] \"a: bitz\": 'bitz' is no metric",
+      "with.bounds: P020: step 'bench': bounds[5] \"a: close rtol=1\": close takes rtol and atol together, or neither",
+      "with.bounds: P020: step 'bench': bounds[6] \"a: close 5\": '5' is no bound, expected KEY=NUMBER",
+      "with.bounds: P020: step 'bench': bounds[7] \"a: ulp max=4 max=5\": 'max' is given twice",
+      "with.bounds: P020: step 'bench': bounds[8] \"a: ulp max=x\": 'max' is 'x', expected a number",
+      "with.bounds: P020: step 'bench': bounds[9] \"a: ulp min=4\": metric ulp has no bound 'min'",
+      "with.bounds: P020: step 'bench': bounds[10] \"a: ulp\": ulp needs max",
+      "with.bounds: P020: step 'bench': bounds[11] \"a: cosine min=2\": 'min' is 2, expected at most 1",
+      "with.bounds: P020: step 'bench': bounds[12] \"a: ulp max=nan\": 'max' is NaN, expected a number",
+      "with.rename: P020: step 'bench': rename[1] \"a=c\": 'a' is renamed a second time",
+      "with.rename: P020: step 'bench': rename[2] \"a*=b\": 'a*' has a '*', 'b' has none"};
+  CHECK(bench.problems() == expected);
 }

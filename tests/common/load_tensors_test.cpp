@@ -1,11 +1,12 @@
 #include <string>
 #include <vector>
 
+#include <lockstep/testing.hpp>
+
 #include "catch.hpp"
-#include "step_bench.hpp"
 
 using namespace lockstep;
-using lockstep::test::StepBench;
+using lockstep::StepBench;
 
 namespace {
 
@@ -48,7 +49,7 @@ TEST_CASE("patterns take some tensors, and each must fit one") {
 
 TEST_CASE("the tensor of a .npy file is called as the file, or as the pipeline says") {
   auto bench = loaded("/npy/vector.npy");
-  CHECK(bench.validate().empty());
+  CHECK(bench.problems().empty());
   bench.run();
   CHECK(names_of(bench) == std::vector<std::string>{"vector"});
   CHECK(bench.summary() == "1 tensors, 3 elements");
@@ -62,10 +63,11 @@ TEST_CASE("the tensor of a .npy file is called as the file, or as the pipeline s
 TEST_CASE("a name for the tensors of a safetensors file is refused before the run, and so is an empty one") {
   auto bench = loaded("/safetensors/all_dtypes.safetensors");
   bench.set("name", "x");
-  CHECK(bench.validate() == std::vector<std::string>{"name: only the tensor of a .npy file can be given a name"});
+  CHECK(bench.problems() ==
+        std::vector<std::string>{"with.name: P020: step 'bench': only the tensor of a .npy file can be given a name"});
   auto empty = loaded("/npy/vector.npy");
   empty.set("name", "");
-  CHECK(empty.validate() == std::vector<std::string>{"name: is empty, expected a name"});
+  CHECK(empty.problems() == std::vector<std::string>{"with.name: P020: step 'bench': is empty, expected a name"});
 }
 
 TEST_CASE("a file that is malformed or refused is an error that names it") {

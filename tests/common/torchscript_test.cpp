@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
+#include <lockstep/testing.hpp>
+
 #include "catch.hpp"
-#include "step_bench.hpp"
 #include "tensors.hpp"
 
 using namespace lockstep;
@@ -48,7 +49,7 @@ class Call {
     module.save(scratch_.file("small.pt"));
     Value::Array names(arguments.begin(), arguments.end());
     bench.set("module", scratch_.file("small.pt")).set("method", method).set("arguments", std::move(names));
-    bench.bind<NamedTensors>("inputs", inputs);
+    bench.bind("inputs", inputs);
   }
 
   std::vector<float> output(const std::string& name) {
@@ -128,12 +129,12 @@ TEST_CASE("what goes wrong in LibTorch is told in one line") {
   CHECK(Call("missing").error() == " has no method 'missing'");
   CHECK(Call("refuses").error().ends_with("the cache is full"));
   Call shapes("forward", {"x", "scale"});
-  shapes.bench.bind<NamedTensors>("inputs", set_of({{"x", floats({1, 2})}, {"scale", floats({1, 2, 3})}}));
+  shapes.bench.bind("inputs", set_of({{"x", floats({1, 2})}, {"scale", floats({1, 2, 3})}}));
   const auto text = shapes.error();
   CHECK(text.find("The size of tensor a (2) must match the size of tensor b (3)") != std::string::npos);
   CHECK(text.find('\n') == std::string::npos);
   StepBench bench("common.run_torchscript");
   bench.set("module", LOCKSTEP_TEST_DATA "/npy/vector.npy").set("arguments", Value::Array{});
-  bench.bind<NamedTensors>("inputs", set_of({})).run();
+  bench.bind("inputs", set_of({})).run();
   CHECK(bench.error()->find("PytorchStreamReader failed reading zip archive") != std::string::npos);
 }
