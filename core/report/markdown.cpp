@@ -88,6 +88,10 @@ std::vector<std::string> row_of(const Problem& problem) {
   }
   auto text = markdown_text(problem.step->reason.value_or(""));
   if (problem.step->help) text += "<br>help: " + markdown_text(*problem.step->help);
+  constexpr std::size_t most_lines = 10;
+  const auto& tail = problem.step->output_tail;
+  for (auto i = tail.size() - std::min(tail.size(), most_lines); i < tail.size(); ++i)
+    text += "<br>" + markdown_code(tail[i]);
   return {word, step, "", "", text, ""};
 }
 

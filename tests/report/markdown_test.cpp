@@ -113,6 +113,18 @@ TEST_CASE("long names and many fields do not push the verdict out of a comment")
   CHECK(text.find("hidden_states") != std::string::npos);
 }
 
+TEST_CASE("the last lines that a crashed step wrote stand beside its reason") {
+  auto run = example();
+  run.steps[2].status = StepStatus::crashed;
+  run.steps[2].reason = "was ended by signal 11 (SIGSEGV)";
+  for (int i = 0; i < 12; ++i) run.steps[2].output_tail.push_back("line " + std::to_string(i));
+  const auto text = to_markdown(run);
+  CHECK_THAT(text, contains_text("SIGSEGV"));
+  CHECK_THAT(text, contains_text("`line 2`<br>`line 3`"));
+  CHECK_THAT(text, contains_text("`line 11`"));
+  CHECK(text.find("`line 1`") == std::string::npos);
+}
+
 TEST_CASE("what is worse than the baseline stands in the Markdown report") {
   auto run = example();
   run.baseline = BaselineRecord{

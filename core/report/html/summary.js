@@ -49,7 +49,8 @@ function renderAttention(record, checks, show) {
   const section = heading("attention");
   const list = h("ol", { class: "attention" });
   list.append(...broken.map((step) => h("li", { class: `is-${step.status}` }, badge(step.status), " ", name(step.id, { class: "strong" }),
-    h("p", { class: "outcome" }, visible(step.reason ?? "no reason given")), step.help && h("p", { class: "muted" }, `help: ${visible(step.help)}`))));
+    h("p", { class: "outcome" }, visible(step.reason ?? "no reason given")), step.help && h("p", { class: "muted" }, `help: ${visible(step.help)}`),
+    step.output_tail?.length > 0 && h("p", { class: "pre" }, step.output_tail.map(visible).join("\n")))));
   list.append(...worse.slice(0, 6).map((finding) => h("li", { class: "is-fail" }, badge("fail", "worse"), " ", findingTitle(finding),
     h("p", { class: "outcome" }, visible(finding.message)))));
   // The first of each check, in the order of the run: an error shows first where it starts.
