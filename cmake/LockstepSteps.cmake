@@ -33,7 +33,7 @@ function(lockstep_add_step)
   endif()
   target_link_options(${target} PRIVATE -Wl,--build-id)
   if(LOCKSTEP_INSTALL_STEPS)  # what Lockstep itself ships
-    set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/../..")
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/../..;${LOCKSTEP_INSTALL_RPATH}")
     install(TARGETS ${target} LIBRARY DESTINATION lib/lockstep/plugins)
     set_property(GLOBAL APPEND PROPERTY LOCKSTEP_INSTALLED_TARGETS ${target})
   endif()

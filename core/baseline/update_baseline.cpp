@@ -67,7 +67,10 @@ Update update_of(const std::vector<BaselineEntry>& old, const RunRecord& record,
     const bool better = !worse && better_than(entry, *found->second).has_value();
     update.loosened += worse ? 1 : 0;
     update.tightened += better ? 1 : 0;
-    update.checks.push_back(worse || better ? std::move(now) : entry);
+    if (worse || better)
+      update.checks.push_back(std::move(now));
+    else
+      update.checks.push_back(entry);
     checks.erase(found);
   }
   for (const auto& [key, check] : checks) update.checks.push_back(entry_of(std::get<0>(key), *check));

@@ -27,6 +27,7 @@ std::vector<std::string> names_in_order(const Node& table) {
   for (const auto& [name, member] : *table.table()) keys.emplace_back(member.key.line, member.key.column, name);
   std::ranges::sort(keys);
   std::vector<std::string> names;
+  names.reserve(keys.size());
   for (auto& [line, column, name] : keys) names.push_back(std::move(name));
   return names;
 }

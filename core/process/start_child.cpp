@@ -48,12 +48,14 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
   }
   for (const auto& [name, value] : added) entries[name] = name + "=" + value;
   std::vector<std::string> result;
+  result.reserve(entries.size());
   for (auto& [name, entry] : entries) result.push_back(std::move(entry));
   return result;
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (auto& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   return pointers;

@@ -121,7 +121,8 @@ std::string counts_of(const std::vector<std::pair<std::string, std::int64_t>>& c
 std::string rows_of(const RunRecord& record) {
   if (!record.rows || record.rows->empty()) return {};
   auto rows = *record.rows;
-  std::ranges::stable_partition(rows, [](const RowSummary& row) { return row.verdict != RunVerdict::pass; });
+  std::stable_partition(rows.begin(), rows.end(),
+                        [](const RowSummary& row) { return row.verdict != RunVerdict::pass; });
   Table table({"row", "verdict", "checks", "time", ""}, most_bytes_of_passing);
   for (const auto& row : rows) {
     const auto verdict = std::string(name_of(row.verdict));

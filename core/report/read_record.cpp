@@ -41,6 +41,7 @@ auto one_of(const JsonPlace& place, const All& all) {
   const auto found = std::ranges::find_if(all, [&text](auto member) { return name_of(member) == text; });
   if (found != std::end(all)) return *found;
   std::vector<std::string_view> names;
+  names.reserve(std::size(all));
   for (const auto member : all) names.push_back(name_of(member));
   place.fail(fmt::format("one of {}", fmt::join(names, ", ")));
 }

@@ -9,7 +9,7 @@ namespace lockstep {
 
 NamedTensors::NamedTensors(Entries entries) {
   entries_.reserve(entries.size());
-  for (auto& [name, tensor] : entries) add(std::move(name), std::move(tensor));
+  for (auto& entry : entries) add(std::move(entry.first), std::move(entry.second));
 }
 
 void NamedTensors::add(std::string name, Tensor tensor) {

@@ -64,8 +64,9 @@ TEST_CASE("what GitHub would not take is refused") {
   golden::check("cli/golden/C017.txt", plain.err);
   std::string values = "[0";
   for (int i = 1; i < 65; ++i) values += fmt::format(", {}", i);
-  const std::vector<std::string> many{"plan",  "pipelines/rows.toml",   "--set",    "matrix.value=" + values + "]",
-                                      "--set", "matrix.text=['1','2','3','4']", "--format", "github-matrix"};
+  const std::vector<std::string> many{
+      "plan",  "pipelines/rows.toml",           "--set",    "matrix.value=" + values + "]",
+      "--set", "matrix.text=['1','2','3','4']", "--format", "github-matrix"};
   CHECK_THAT(cli::lockstep(many).err, contains_text("260 rows are more than the 256 jobs that GitHub takes"));
 }
 
