@@ -75,6 +75,7 @@ int new_step(const Arguments& arguments) {
   const auto files = files_of(arguments, name);
   if (const auto found = in_the_way(files); !found.empty()) {
     std::vector<std::string> names;
+    names.reserve(found.size());
     for (const auto& path : found) names.push_back(shown(path));
     refuse({.code = "N003",
             .message = fmt::format("{} in the way, nothing was written: {}",

@@ -82,6 +82,7 @@ BoundRule parse_bound_rule(std::string_view text) {
 
 std::vector<BoundRule> parse_bound_rules(const std::vector<std::string>& texts) {
   std::vector<BoundRule> rules;
+  rules.reserve(texts.size());
   for (const auto& text : texts) rules.push_back(parse_bound_rule(text));
   return rules;
 }
