@@ -64,6 +64,7 @@ struct RunTorchScript final : Step {
     if (!result.isTuple() && !result.isList()) return {tensor_of(who, "its result", result)};
     std::vector<at::Tensor> tensors;
     const auto elements = result.isTuple() ? result.toTuple()->elements().vec() : result.toListRef().vec();
+    tensors.reserve(elements.size());
     for (const auto& element : elements)
       tensors.push_back(tensor_of(who, fmt::format("result {}", tensors.size()), element));
     return tensors;
