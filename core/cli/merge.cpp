@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <filesystem>
 
 #include "cli/records.hpp"
 #include "cli/reports.hpp"
@@ -8,6 +8,14 @@
 #include "report/terminal.hpp"
 
 namespace lockstep::cli {
+namespace {
+
+std::string relative_to_folder_of(const std::string& file, const std::string& path) {
+  namespace fs = std::filesystem;
+  return fs::absolute(path).lexically_normal().lexically_relative(fs::absolute(file).lexically_normal().parent_path());
+}
+
+}  // namespace
 
 int merge(const Arguments& arguments) {
   std::vector<RunRecord> records;
@@ -24,6 +32,10 @@ int merge(const Arguments& arguments) {
     summary = merge_rows(records, files);
   } catch (const Error& error) {
     throw CommandLineError{{error.diagnostic()}};
+  }
+  if (const auto json = arguments.option("json"); json && json->value != "-") {
+    for (auto& row : summary.rows.value())
+      if (row.record) row.record = relative_to_folder_of(json->value, *row.record);
   }
   auto* stream = reports.use_standard_output() ? stderr : stdout;
   print(stream, terminal_report(summary, {.colour = use_colour(arguments, stream)}));

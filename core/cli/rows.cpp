@@ -56,6 +56,15 @@ bool is_report(std::string_view option) {
   return std::ranges::find(report_formats(), option, &ReportFormat::option) != report_formats().end();
 }
 
+/// Whether rows can have reports of their own beside this one: not beside a device, a pipe or standard output.
+bool has_place_beside(const std::string& report) { return ReportTarget(report).is_replaceable(); }
+
+/// How a row's process ended.
+struct Ending {
+  std::string text;
+  int code;
+};
+
 /// Runs rows, several at once.
 class RowRuns {
  public:
@@ -100,32 +109,34 @@ class RowRuns {
     request.while_waiting = [this] {
       if (interrupted_) throw Interrupted{};
     };
-    std::string ending = "was interrupted";
-    int code = exit_code::interrupted;
+    Ending ending{.text = "was interrupted", .code = exit_code::interrupted};
     try {
       const auto result = run_child(request);
-      ending = ending_text(request, result);
-      code = result.exit_code < 0 ? exit_code::crashed : result.exit_code;
+      ending = {ending_text(request, result), result.exit_code < 0 ? exit_code::crashed : result.exit_code};
     } catch (const Interrupted&) {
     } catch (const std::exception& error) {
-      ending = error.what();
-      code = exit_code::error;
+      ending = {error.what(), exit_code::error};
     }
     if (!live) show(output);
-    return told_by(record, row, code, ending);
+    return told_by(record, row, ending);
   }
 
-  /// What the row's record says; what is known without it, if the process ended before it had written a final one.
-  RowSummary told_by(const fs::path& file, const MatrixRow& row, int code, const std::string& ending) const {
+  /// What the row's record says; what is known without it, if the process ended before it had written a final one, or
+  /// crashed after that.
+  RowSummary told_by(const fs::path& file, const MatrixRow& row, const Ending& ending) const {
     RowSummary summary;
+    const auto end_by_process = [&](std::string_view more) {
+      summary.exit_code = ending.code == exit_code::passed ? exit_code::crashed : ending.code;
+      summary.verdict = ending.code == exit_code::interrupted ? RunVerdict::interrupted : RunVerdict::crashed;
+      summary.message = fmt::format("the row's process {}{}", ending.text, more);
+    };
     try {
-      summary = summary_of(read_record_file(file));
-      if (summary.verdict == RunVerdict::crashed && summary.exit_code != code)
-        summary.message = fmt::format("the row's process {}", ending);
+      const auto record = read_record_file(file);
+      summary = summary_of(record);
+      const bool crashed_late = ending.code == exit_code::crashed && record.exit_code < exit_code::crashed;
+      if (record.verdict == RunVerdict::incomplete || crashed_late) end_by_process("");
     } catch (const Error&) {
-      summary.exit_code = code == exit_code::passed ? exit_code::crashed : code;
-      summary.verdict = code == exit_code::interrupted ? RunVerdict::interrupted : RunVerdict::crashed;
-      summary.message = fmt::format("the row's process {} and left no record", ending);
+      end_by_process(" and left no record");
     }
     summary.row = row;
     if (keeps_records()) summary.record = file.filename().string();
@@ -134,7 +145,7 @@ class RowRuns {
 
   [[nodiscard]] bool keeps_records() const {
     const auto json = arguments_.option("json");
-    return json && json->value != "-";
+    return json && has_place_beside(json->value);
   }
   [[nodiscard]] fs::path record_of_row(const MatrixRow& row) const {
     if (keeps_records()) return beside(arguments_.option("json")->value, row.name);
@@ -155,8 +166,9 @@ class RowRuns {
       }
       for (const auto& value : arguments_.values(name)) {
         // On standard output annotations stand between other lines; a document could not.
-        if (is_report(name) && value == "-" && name != "github") continue;
-        const auto place = value == "-"      ? value
+        const bool annotations = name == "github" && value == "-";
+        if (is_report(name) && !annotations && !has_place_beside(value)) continue;
+        const auto place = annotations       ? value
                            : is_report(name) ? beside(value, row.name)
                            : name == "dump"  ? (fs::path(value) / row.name).string()
                                              : value;

@@ -25,7 +25,7 @@ Exit code 2.
 )"},
     DiagnosticCode{"F005", "records that do not make one summary", R"(
 `lockstep merge` was given records that do not belong together: one is no record of a row, they are of different pipelines or
-command lines, a row is there twice, or a row of the matrix is in none of them. The last is why `merge` exists: a machine that
+command lines, a row ran twice, or a row of the matrix is in none of them. The last is why `merge` exists: a machine that
 was lost must not look like one that passed. Exit code 2.
 )"},
 };

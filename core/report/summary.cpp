@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <tuple>
 
 #include "pipeline/exit_code.hpp"
 #include "pipeline/render_diagnostic.hpp"
@@ -64,6 +65,14 @@ void check_same_run(const RunRecord& first, const RunRecord& other, const std::s
   if (first.matrix != other.matrix) differs("the rows of the matrix");
 }
 
+/// A summary and the record of its row tell of one run: its time alone is like no other's.
+bool is_same_run(const RowSummary& a, const RowSummary& b) {
+  const auto told = [](const RowSummary& row) {
+    return std::tie(row.row, row.verdict, row.exit_code, row.seconds, row.peak_rss_bytes, row.steps, row.checks);
+  };
+  return told(a) == told(b);
+}
+
 }  // namespace
 
 RowSummary summary_of(const RunRecord& record) {
@@ -105,12 +114,15 @@ RunRecord merge_rows(const std::vector<RunRecord>& records, const std::vector<st
   double seconds = 0;
   const auto add = [&](RowSummary row, const std::string& file) {
     const auto name = row.row.name;
-    seconds += row.seconds;
-    const auto [entry, is_new] = found.emplace(name, std::pair(std::move(row), file));
-    if (!is_new)
-      refuse(
-          fmt::format("row {} is in {} and in {}", in_quotes(name), in_quotes(entry->second.second), in_quotes(file)),
-          "give each record once");
+    const auto known = found.find(name);
+    if (known == found.end()) {
+      seconds += row.seconds;
+      found.emplace(name, std::pair(std::move(row), file));
+    } else if (!is_same_run(known->second.first, row)) {
+      refuse(fmt::format("row {} ran twice: it is in {} and in {}", in_quotes(name), in_quotes(known->second.second),
+                         in_quotes(file)),
+             "give the record of one run of each row");
+    }
   };
   for (std::size_t i = 0; i < records.size(); ++i) {
     const auto& record = records[i];

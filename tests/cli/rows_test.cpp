@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -96,14 +97,39 @@ TEST_CASE("the shards of several machines merge into the summary of all rows, an
   CHECK(all.code == 1);
   const auto summary = read(scratch.file("all.json"));
   CHECK(verdicts(summary) == expected_verdicts);
-  for (const auto& row : summary.at("rows")) CHECK(std::filesystem::exists(row.at("record").get<std::string>()));
+  for (const auto& row : summary.at("rows")) CHECK(std::filesystem::exists(scratch.file(row.at("record"))));
 
   const auto lost = merge({"1.json", "3.json"}, {"--json", scratch.file("lost.json")});
   CHECK(lost.code == 2);
   golden::check("cli/golden/F005.txt", cli::normalised(lost.err));
   CHECK_FALSE(std::filesystem::exists(scratch.file("lost.json")));
-  CHECK_THAT(merge({"1.json", "2.json", "3.json", "2.json"}).err,
-             contains_text("error[F005]: row 'value=2.5,text=b' is in"));
+}
+
+TEST_CASE("a summary merges beside the records of its rows, a second run of a row does not") {
+  const cli::Scratch scratch;
+  CHECK(cli::lockstep({"run", pipeline, "--json", scratch.file("out.json")}).code == 1);
+  std::vector<std::string> words{"merge", "--json", scratch.file("all.json")};
+  for (const auto& file : std::filesystem::directory_iterator(scratch.file(""))) words.push_back(file.path().string());
+  REQUIRE(words.size() == 8);  // the summary and four rows
+  CHECK(cli::lockstep(words).code == 1);
+  CHECK(verdicts(read(scratch.file("all.json"))) == expected_verdicts);
+  const auto again = scratch.file("again.json");
+  CHECK(cli::lockstep({"run", pipeline, "--row", "value=2.5,text=a", "--json", again}).code == 0);
+  words.push_back(again);
+  CHECK_THAT(cli::lockstep(words).err, contains_text("error[F005]: row 'value=2.5,text=a' ran twice"));
+}
+
+TEST_CASE("a report on a device has no files of rows beside it") {
+  const cli::Scratch scratch;
+  const auto device = scratch.file("device.json");
+  std::filesystem::create_symlink("/dev/null", device);
+  const auto other = scratch.file("device.html");
+  std::filesystem::create_symlink("/dev/stderr", other);
+  const auto result = cli::lockstep({"run", pipeline, "--row", "value=2.5", "--json", device, "--html", other});
+  CHECK(result.code == 0);
+  CHECK_THAT(result.err, contains_text("<!DOCTYPE html>"));
+  const std::filesystem::directory_iterator files(scratch.file(""));
+  CHECK(std::distance(begin(files), end(files)) == 2);
 }
 
 TEST_CASE("records that are not of one matrix do not merge") {
@@ -139,6 +165,19 @@ TEST_CASE("a row whose process ends without a word is crashed, and the others ru
   const auto summary = read(file);
   CHECK(verdicts(summary) == std::vector<std::string>{"how=exits crashed", "how=skips fail", "how=throws error"});
   CHECK(summary.at("verdict") == "crashed");
+}
+
+TEST_CASE("a row whose process a signal ends is crashed, also after its record is final") {
+  const cli::Scratch scratch;
+  const auto file = scratch.file("out.json");
+  CHECK(cli::lockstep({"run", "pipelines/rows_end.toml", "--set", "matrix.how=[\"dies\", \"dies_late\"]", "--set",
+                       "step.end.checks.forgotten.level=off", "--json", file})
+            .code == 5);
+  const auto summary = read(file);
+  CHECK(verdicts(summary) == std::vector<std::string>{"how=dies crashed", "how=dies_late crashed"});
+  for (const auto& row : summary.at("rows"))
+    CHECK(row.at("message") == "the row's process was ended by signal 9 (SIGKILL)");
+  CHECK(read(scratch.file("out.how=dies.json")).at("verdict") == "incomplete");
 }
 
 TEST_CASE("Ctrl-C ends the row that runs with its record, and starts no other") {

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <thread>
@@ -14,7 +15,10 @@ using namespace lockstep;
 /// Ends in the way that its parameter says.
 struct Moody final : Step {
   Param<std::string> how{
-      *this, "how", "how it ends", {.choices = {"throws", "skips", "idles", "waits", "sleeps", "exits", "forks"}}};
+      *this,
+      "how",
+      "how it ends",
+      {.choices = {"throws", "skips", "idles", "waits", "sleeps", "exits", "forks", "dies", "dies_late"}}};
   Param<std::string> marker{*this, "marker", "a file that it creates while it waits", {.default_value = ""}};
   Out<Tensor> nothing{*this, "nothing", "never set", optional};
   Check forgotten{*this, "forgotten", bits(), "nothing"};
@@ -24,6 +28,8 @@ struct Moody final : Step {
       throw Error{"config.json: hidden_size is 0,\nexpected a positive integer", "correct the \x1b[31mcheckpoint"};
     if (*how == "skips") context.skip("no picture in the prompt");
     if (*how == "exits") std::exit(0);
+    if (*how == "dies") std::raise(SIGKILL);
+    if (*how == "dies_late") std::atexit([] { std::raise(SIGKILL); });
     if (*how == "forks") {
       const auto child = fork();
       if (child == 0) std::exit(0);
