@@ -63,6 +63,9 @@ int show_github(const Arguments& arguments, const PlanResult& result) {
   if (result.rows.size() > most_jobs)
     return refuse(fmt::format("{} rows are more than the {} jobs that GitHub takes", result.rows.size(), most_jobs),
                   "choose rows with --row or --shard, or make a job for each shard: docs/ci.md");
+  for (const auto& [axis, value] : result.rows.front().values)
+    if (axis == "row")
+      return refuse("the axis 'row' has the key that the name of a row has in a job", "give the axis another name");
   print(stdout, rows_github(result.rows));
   return exit_code::passed;
 }

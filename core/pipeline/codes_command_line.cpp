@@ -79,7 +79,8 @@ the reason in that file. Exit code 2.
 )"},
     DiagnosticCode{"C017", "matrix that GitHub does not take", R"(
 `lockstep plan --format github-matrix` makes a job for each row. GitHub takes at least one and at most 256 of them. Choose rows
-with `--row` or `--shard`, or make a job for each shard, as the workflow of docs/ci.md does. Exit code 2.
+with `--row` or `--shard`, or make a job for each shard, as the workflow of docs/ci.md does. No axis may
+be called `row`, the key of a row's name in a job. Exit code 2.
 )"},
 };
 
