@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -19,7 +20,7 @@ const std::string pipelines = (cli::folder / "pipelines").string();
 /// A project that has the tests of some pipelines, configured.
 class Project {
  public:
-  explicit Project(const std::string& calls) {
+  explicit Project(const std::string& calls, const std::vector<std::string>& settings = {}) {
     std::ofstream(scratch_.file("CMakeLists.txt")) << fmt::format(
         "cmake_minimum_required(VERSION 3.25)\n"
         "project(verified LANGUAGES NONE)\n"
@@ -28,14 +29,17 @@ class Project {
         "set_target_properties(lockstep::program PROPERTIES IMPORTED_LOCATION {})\n"
         "include({}/cmake/LockstepPipelineTests.cmake)\n{}",
         LOCKSTEP_PROGRAM, LOCKSTEP_SOURCE_DIR, calls);
-    const auto configured = run({"cmake", "-S", scratch_.file(""), "-B", scratch_.file("b")});
+    std::vector<std::string> words{"cmake", "-S", scratch_.file(""), "-B", scratch_.file("b")};
+    words.insert(words.end(), settings.begin(), settings.end());
+    const auto configured = run(words);
     INFO(configured.err);
     REQUIRE(configured.code == 0);
   }
 
-  process::Result ctest(std::vector<std::string> arguments) const {
+  /// What `ctest` says; the steps are found through `plugins`.
+  process::Result ctest(std::vector<std::string> arguments, const std::string& plugins = TEST_PLUGINS) const {
     arguments.insert(arguments.begin(), {"ctest", "--test-dir", scratch_.file("b")});
-    return run(arguments, {.environment = {"LOCKSTEP_PLUGIN_PATH=" TEST_PLUGINS}});
+    return run(arguments, {.environment = {"LOCKSTEP_PLUGIN_PATH=" + plugins}});
   }
   [[nodiscard]] const cli::Scratch& scratch() const { return scratch_; }
 
@@ -68,6 +72,16 @@ TEST_CASE("what GitHub would not take is refused") {
       "plan",  "pipelines/rows.toml",           "--set",    "matrix.value=" + values + "]",
       "--set", "matrix.text=['1','2','3','4']", "--format", "github-matrix"};
   CHECK_THAT(cli::lockstep(many).err, contains_text("260 rows are more than the 256 jobs that GitHub takes"));
+}
+
+TEST_CASE("an axis that would take the place of a row's name in a job is refused") {
+  const cli::Scratch scratch;
+  std::ofstream(scratch.file("m.toml")) << "schema = 1\nname = \"m\"\n[matrix]\nrow = [1, 2]\n[[step]]\nid = \"a\"\n"
+                                           "uses = \"toy.source\"\nwith = { values = [\"${matrix.row}\"] }\n";
+  const auto result = cli::lockstep({"plan", scratch.file("m.toml"), "--format", "github-matrix"});
+  CHECK(result.code == 2);
+  CHECK(result.out.empty());
+  CHECK_THAT(result.err, contains_text("C017") && contains_text("'row'"));
 }
 
 TEST_CASE("each row is a test of ctest, with labels and a time limit, found anew when the pipeline changes") {
@@ -119,4 +133,64 @@ TEST_CASE("ctest passes and fails as the rows do") {
   for (const auto* failed : {"verify.value=2.625,text=a", "red.value=7.5,text=b", "invalid"})
     CHECK(project.ctest({"-R", "^" + std::string(failed) + "$"}).code != 0);
   CHECK_THAT(project.ctest({"-R", "^invalid$", "--output-on-failure"}).out, contains_text("error["));
+}
+
+TEST_CASE("ctest asks for the rows in the environment and the folder that the tests have") {
+  const Project project(
+      fmt::format("lockstep_add_pipeline_tests(FILE {0}/rows.toml PREFIX verify WORKING_DIRECTORY there\n"
+                  "  ENVIRONMENT LOCKSTEP_PLUGIN_PATH={1} SOME_LIST=a:b)\n",
+                  pipelines, TEST_PLUGINS));
+  std::filesystem::create_directory(project.scratch().file("there"));
+  const auto result = project.ctest({}, "");
+  CHECK(result.code != 0);
+  CHECK_THAT(result.out, contains_text("2 tests failed out of 4"));
+  CHECK(project.ctest({"-R", "verify.value=2.5,text=a"}, "").code == 0);
+}
+
+TEST_CASE("a pipeline whose rows were not found fails, whatever it would be a moment later") {
+  // A program that cannot plan but validates everything, as one whose plugins appear in between.
+  const Project project(
+      fmt::format("file(WRITE ${{CMAKE_BINARY_DIR}}/half [[#!/bin/sh\n"
+                  "[ \"$1\" = validate ] && exit 0\necho 'no rows ]==] today' >&2\nexit $CODE\n]])\n"
+                  "file(CHMOD ${{CMAKE_BINARY_DIR}}/half PERMISSIONS OWNER_READ OWNER_EXECUTE)\n"
+                  "set_target_properties(lockstep::program PROPERTIES\n"
+                  "  IMPORTED_LOCATION ${{CMAKE_BINARY_DIR}}/half)\n"
+                  "lockstep_add_pipeline_tests(FILE {0}/rows.toml PREFIX refused ENVIRONMENT CODE=2)\n"
+                  "lockstep_add_pipeline_tests(FILE {0}/rows.toml PREFIX nothing ENVIRONMENT CODE=0)\n",
+                  pipelines));
+  const auto result = project.ctest({"--output-on-failure"});
+  CHECK(result.code != 0);
+  CHECK_THAT(result.out, contains_text("2 tests failed out of 2"));
+  CHECK_THAT(result.out, contains_text("no rows ]==] today"));
+}
+
+TEST_CASE("a program that is not built yet is a test that fails") {
+  const Project project(fmt::format(
+      "set_target_properties(lockstep::program PROPERTIES IMPORTED_LOCATION ${{CMAKE_BINARY_DIR}}/not_yet)\n"
+      "lockstep_add_pipeline_tests(FILE {0}/rows.toml PREFIX verify LABELS slow)\n",
+      pipelines));
+  const auto result = project.ctest({"-L", "slow", "--output-on-failure"});
+  CHECK(result.code != 0);
+  CHECK_THAT(result.out, contains_text("1 tests failed out of 1"));
+}
+
+TEST_CASE("a build of several configurations runs the program of the one that ctest is asked for") {
+  const Project project(
+      fmt::format("set_target_properties(lockstep::program PROPERTIES IMPORTED_CONFIGURATIONS \"RELEASE;DEBUG\"\n"
+                  "  IMPORTED_LOCATION_RELEASE {1} IMPORTED_LOCATION_DEBUG ${{CMAKE_BINARY_DIR}}/not_there)\n"
+                  "lockstep_add_pipeline_tests(FILE {0}/pass.toml)\n",
+                  pipelines, LOCKSTEP_PROGRAM),
+      {"-G", "Ninja Multi-Config"});
+  CHECK(project.ctest({"-C", "Release"}).code == 0);
+  CHECK(project.ctest({"-C", "Debug"}).code != 0);
+  CHECK(project.ctest({}).code != 0);
+}
+
+TEST_CASE("the build makes the targets that the pipelines need") {
+  const Project project(
+      fmt::format("add_custom_target(needed COMMAND ${{CMAKE_COMMAND}} -E touch ${{CMAKE_BINARY_DIR}}/made)\n"
+                  "lockstep_add_pipeline_tests(FILE {0}/pass.toml DEPENDS needed)\n",
+                  pipelines));
+  CHECK(run({"cmake", "--build", project.scratch().file("b")}).code == 0);
+  CHECK(std::filesystem::exists(project.scratch().file("b") + "/made"));
 }

@@ -35,7 +35,15 @@ TEST_CASE("a project outside builds a step against the moved package, tests it o
   INFO(configured.out << configured.err);
   REQUIRE(configured.code == 0);
   succeed({CMAKE_PROGRAM, "--build", (installed().folder / "build").string()});
-  succeed({CTEST_PROGRAM, "--test-dir", (installed().folder / "build").string(), "--no-tests=error"});
+  const Words ctest{CTEST_PROGRAM, "--test-dir", (installed().folder / "build").string(), "--no-tests=error"};
+  const auto only = [&](Words words) {
+    words.insert(words.begin(), ctest.begin(), ctest.end());
+    return process::run(words);
+  };
+  CHECK(only({"-LE", "rows"}).code == 0);
+  CHECK(only({"-R", "^rows.factor=2$"}).code == 0);
+  CHECK(only({"-R", "^rows.factor=3$"}).code == 8);  // a test failed
+  CHECK_THAT(only({"-L", "rows"}).out, Contains("1 tests failed out of 2"));
 
   const std::string step = "[[step]]\nid = \"double\"\nuses = \"outside.double\"\n";
   const auto right = run_pipeline(step);
