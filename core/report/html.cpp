@@ -83,6 +83,10 @@ std::string without_script(const RunRecord& record) {
   for (const auto& diagnostic : record.diagnostics)
     text +=
         list_item(diagnostic.severity == Severity::error ? "error" : "warning", diagnostic.code, diagnostic.message);
+  for (const auto& row : record.rows.value_or(std::vector<RowSummary>{})) {
+    if (row.verdict != RunVerdict::pass)
+      text += list_item(name_of(row.verdict), "row " + row.row.name, row.message.value_or(""));
+  }
   for (const auto& step : record.steps) {
     const bool broken = step.status == StepStatus::error || step.status == StepStatus::crashed;
     if (broken || step.status == StepStatus::skipped)

@@ -194,6 +194,42 @@ void compare_steps(const RunRecord& a, const RunRecord& b, std::vector<RecordCha
       Changes(all, step.id).add(Group::presence, "step", std::nullopt, value_of(step.status));
 }
 
+Fields counts_of(const std::vector<std::pair<std::string, std::int64_t>>& counts) {
+  return {counts.begin(), counts.end()};
+}
+
+/// The rows of two summaries, by name.
+void compare_rows(const RunRecord& a, const RunRecord& b, std::vector<RecordChange>& all) {
+  Changes changes(all);
+  const std::vector<RowSummary> none;
+  const auto& rows_of_a = a.rows ? *a.rows : none;
+  const auto& rows_of_b = b.rows ? *b.rows : none;
+  const auto find = [](const std::vector<RowSummary>& rows, const std::string& name) {
+    const auto found =
+        std::find_if(rows.begin(), rows.end(), [&](const RowSummary& row) { return row.row.name == name; });
+    return found == rows.end() ? nullptr : &*found;
+  };
+  for (const auto& row : rows_of_a) {
+    const auto place = "rows." + row.row.name;
+    const auto* other = find(rows_of_b, row.row.name);
+    if (other == nullptr) {
+      changes.add(Group::presence, place, Value(std::string(name_of(row.verdict))), std::nullopt);
+      continue;
+    }
+    changes.compare(Group::verdict, place + ".verdict", std::string(name_of(row.verdict)),
+                    std::string(name_of(other->verdict)));
+    changes.compare(Group::verdict, place + ".exit_code", row.exit_code, other->exit_code);
+    changes.compare(Group::verdict, place + ".message", value_of(row.message), value_of(other->message));
+    changes.compare(Group::verdict, place + ".steps.", counts_of(row.steps), counts_of(other->steps));
+    changes.compare(Group::verdict, place + ".checks.", counts_of(row.checks), counts_of(other->checks));
+    changes.compare(Group::information, place + ".seconds", row.seconds, other->seconds);
+    changes.compare(Group::information, place + ".peak_rss_bytes", row.peak_rss_bytes, other->peak_rss_bytes);
+  }
+  for (const auto& row : rows_of_b)
+    if (find(rows_of_a, row.row.name) == nullptr)
+      changes.add(Group::presence, "rows." + row.row.name, std::nullopt, Value(std::string(name_of(row.verdict))));
+}
+
 std::vector<std::string> diagnostics_of(const RunRecord& record) {
   std::vector<std::string> texts;
   for (const auto& diagnostic : record.diagnostics) texts.push_back(diagnostic.code + ": " + diagnostic.message);
@@ -243,7 +279,11 @@ std::vector<RecordChange> diff_records(const RunRecord& before, const RunRecord&
   run.compare(Group::verdict, "exit_code", before.exit_code, after.exit_code);
   run.compare(Group::verdict, "message", value_of(before.message), value_of(after.message));
   run.compare(Group::verdict, "diagnostics", value_of(diagnostics_of(before)), value_of(diagnostics_of(after)));
+  compare_rows(before, after, all);
   compare_steps(before, after, all);
+  const auto row = [](const RunRecord& record) { return record.row ? Value(record.row->name) : Value(); };
+  run.compare(Group::setup, "row", row(before), row(after));
+  run.compare(Group::setup, "matrix.rows", value_of(before.matrix), value_of(after.matrix));
   run.compare(Group::environment, "pipeline.name", before.pipeline_name, after.pipeline_name);
   run.compare(Group::environment, "pipeline.sha256", before.pipeline_sha256, after.pipeline_sha256);
   run.compare(Group::environment, "overrides", value_of(before.overrides), value_of(after.overrides));

@@ -102,3 +102,12 @@ TEST_CASE("a run of nothing has a page") {
   CHECK(nlohmann::json::parse(data_in(page))["checks"].empty());
   CHECK(page.find("<title>invalid: a run · Lockstep</title>") != std::string::npos);
 }
+
+TEST_CASE("the page without JavaScript names the rows that did not pass") {
+  RunRecord summary;
+  summary.rows = {{.row = {"n=1", {}}, .verdict = RunVerdict::pass},
+                  {.row = {"n=<2>", {}}, .verdict = RunVerdict::crashed, .message = "was ended by signal 9"}};
+  const auto page = to_html(summary);
+  CHECK(page.find("<li><b>crashed</b> row n=&lt;2&gt;: was ended by signal 9</li>") != std::string::npos);
+  CHECK(page.find("</b> row n=1") == std::string::npos);
+}

@@ -150,3 +150,36 @@ TEST_CASE("each of ten thousand checks that moved is a change") {
   const auto changes = diff_records(run, other);
   CHECK(changes.size() == 10'001);
 }
+
+TEST_CASE("rows of two summaries are compared by name, and one that only one has is a difference") {
+  RunRecord before;
+  before.rows.emplace();
+  for (const auto* name : {"n=1", "n=2", "n=3"}) {
+    RowSummary row{.row = {name, {}}, .verdict = RunVerdict::pass};
+    row.checks.emplace_back("pass", 4);
+    before.rows->push_back(std::move(row));
+  }
+  auto after = before;
+  after.rows->at(0).seconds = 9;
+  CHECK(is_equal(diff_records(before, after)));
+  std::swap(after.rows->at(0), after.rows->at(1));
+  CHECK(is_equal(diff_records(before, after)));
+
+  after.rows->at(0).verdict = RunVerdict::fail;  // of n=2
+  after.rows->at(0).checks = {{"pass", 3}, {"fail", 1}};
+  after.rows->pop_back();
+  std::vector<std::string> fields;
+  for (const auto& change : diff_records(before, after))
+    if (change.group != RecordChange::Group::information) fields.push_back(change.field);
+  CHECK(fields ==
+        std::vector<std::string>{"rows.n=2.verdict", "rows.n=2.checks.pass", "rows.n=2.checks.fail", "rows.n=3"});
+}
+
+TEST_CASE("records of two rows of one pipeline are not equal") {
+  RunRecord before;
+  before.row = MatrixRow{"n=1", {}};
+  auto after = before;
+  CHECK(is_equal(diff_records(before, after)));
+  after.row = MatrixRow{"n=2", {}};
+  CHECK_FALSE(is_equal(diff_records(before, after)));
+}
