@@ -113,6 +113,7 @@ std::string introduction_of(const RunRecord& record) {
 
 std::string counts_of(const std::vector<std::pair<std::string, std::int64_t>>& counts) {
   std::vector<std::string> parts;
+  parts.reserve(counts.size());
   for (const auto& [name, count] : counts) parts.push_back(fmt::format("{} {}", grouped(count), name));
   return markdown_text(fmt::format("{}", fmt::join(parts, ", ")));
 }
