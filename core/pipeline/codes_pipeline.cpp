@@ -248,7 +248,11 @@ that give axes values. Rows are known before variables are, so none can be used 
     [matrix]
     dtype = ["bfloat16", "float32"]
     max_seq = [128, 160]
-    exclude = [{ dtype = "float32", max_seq = 128 }])"},
+    exclude = [{ dtype = "float32", max_seq = 128 }]
+
+On the command line a list is a TOML list, so its texts are in quotes, and the shell must leave them:
+
+    --set 'matrix.dtype=["float32"]')"},
 
     {"P071", "unknown axis", R"(
 `${matrix.x}`, `include`, `exclude` or an overlay names an axis that the matrix does not have. An overlay may add an axis, if
@@ -262,8 +266,8 @@ The values of an axis differ, and so do rows: `include` adds rows that the axes 
 An entry of `include` is a row of its own, so it gives every axis a value.)"},
 
     {"P074", "exclude that takes out nothing", R"(
-An entry of `exclude` names a value that its axis does not have. If an overlay or `--set` has replaced the values of the axis,
-such an entry is fine.)"},
+An entry of `exclude` names a value that its axis does not have, or the matrix is `include` alone: `exclude` takes rows out of
+the product of the axes. If an overlay or `--set` has replaced the values of the axis, such an entry is fine.)"},
 
     {"P075", "matrix without rows", R"(
 Nothing would run: `exclude` takes out every row, or `[matrix]` has neither axes nor `include`.)"},

@@ -140,7 +140,8 @@ class Expansion {
 
   void read_exclude() {
     const auto* exclude = entries("exclude");
-    if (exclude == nullptr) return;
+    if (exclude == nullptr || exclude->empty()) return;
+    if (only_include_) return report_exclude_alone();
     for (const auto& entry : *exclude) {
       if (!check_names(entry, "exclude")) continue;
       std::vector<std::pair<std::size_t, std::size_t>> pattern;
@@ -160,6 +161,13 @@ class Expansion {
       }
       if (matches_some) excluded_.push_back(std::move(pattern));
     }
+  }
+
+  void report_exclude_alone() {
+    if (some_reported_ || result_.axes.empty()) return;
+    const auto& key = matrix_.value.table()->find("exclude")->second.key;
+    findings_.error("P074", key, "'exclude' takes out nothing: no axis has a list of values").help =
+        "it takes rows out of the product of the axes; leave a row that is not wanted out of 'include'";
   }
 
   void report_useless(const Node& place, const std::string& axis, const std::string& text, const Node::List& values) {

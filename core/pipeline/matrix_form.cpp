@@ -35,10 +35,23 @@ bool check_value(Node& value, std::string_view axis, Findings& findings) {
   return true;
 }
 
+/// Whether it is what `--set` takes as text because it is no TOML, and a list was meant: `[float32]`.
+bool is_broken_list(const Node& axis) {
+  if (axis.text() == nullptr || !axis.text()->starts_with('[') || axis.location.line != 1) return false;
+  const auto& written = axis.location.source->text;
+  return axis.location.column <= written.size() && written[axis.location.column - 1] == '[';  // else in quotes
+}
+
 void check_axis(const std::string& name, Node& axis, Findings& findings) {
   auto* values = std::get_if<Node::List>(&axis.data);
   if (values == nullptr) {
-    if (!check_value(axis, name, findings)) refuse(axis);
+    if (is_broken_list(axis)) {
+      findings.error("P070", axis, fmt::format("the values of axis {} are not a list of TOML", in_quotes(name))).help =
+          fmt::format("put texts in quotes, and the argument too: --set 'matrix.{}=[\"float32\"]'", name);
+      refuse(axis);
+    } else if (!check_value(axis, name, findings)) {
+      refuse(axis);
+    }
     return;
   }
   if (values->empty()) {

@@ -116,6 +116,68 @@ TEST_CASE("a mistake in one row is located and names the row, one in every row i
   CHECK(every.diagnostics.size() == 1);
 }
 
+TEST_CASE("every mistake in a matrix is found at its own place") {
+  const auto found = [](const std::string& matrix, const Arguments& arguments = {}) {
+    const Workspace workspace;
+    return findings(head + matrix + step, arguments);
+  };
+  CHECK(found("matrix = 3\n") == Strings{"P008 3:10"});
+  CHECK(found("[matrix]\na = [[1]]\nb = 2026-01-01\n\"a b\" = 1\n") == Strings{"P070 4:6", "P070 5:5", "P070 6:1"});
+  CHECK(found("[matrix]\na = [\"${x}\", 1]\ninclude = [{}, 3]\n") == Strings{"P070 4:6", "P070 5:12", "P070 5:16"});
+  CHECK(found(two_axes + "exclude = [{ m = 1 }]\ninclude = [{ n = 3, m = 1 }]\n") == Strings{"P071 6:14", "P071 7:21"});
+  CHECK(found(two_axes + "include = [{ n = 3 }, { dtype = \"bf\", n = 1 }]\n") == Strings{"P073 6:12"});
+  CHECK(found("[matrix]\ninclude = [{ n = 3 }, { n = 3 }]\n") == Strings{"P072 4:23"});
+  CHECK(found("[matrix]\ninclude = [{ n = 3 }]\nexclude = [{ n = 3 }]\n") == Strings{"P074 5:1"});
+  CHECK(found("[matrix]\ninclude = [{ n = 3 }]\nexclude = []\n").empty());
+  CHECK(found(two_axes, {.sets = {"matrix.o=[1]"}}) == Strings{"P071 --set matrix.o"});
+  CHECK(found(two_axes, {.rows = {"n=3"}, .shard = "0/2"}) == Strings{"P078 --shard 0/2", "P077 --row n"});
+}
+
+TEST_CASE("exactly ten thousand rows are allowed") {
+  const auto axis = [](const std::string& name, int count) {
+    std::string text = name + " = [0";
+    for (int i = 1; i < count; ++i) text += ", " + std::to_string(i);
+    return text + "]\n";
+  };
+  const auto found = [](const std::string& matrix) {
+    const Workspace workspace;
+    return findings(head + matrix + step);
+  };
+  const auto most = "[matrix]\n" + axis("a", 100) + axis("b", 100);
+  CHECK(names(most).size() == 10'000);
+  CHECK(found(most + "include = [{ a = 100, b = 0 }]\n") == Strings{"P076 3:2"});
+  CHECK(found("[matrix]\n" + axis("a", 100) + axis("b", 101)) == Strings{"P076 3:2"});
+  // 2 to the 64th combinations: the count itself must not overflow.
+  std::string many = "[matrix]\n";
+  for (int i = 0; i < 64; ++i) many += axis("x" + std::to_string(i), 2);
+  CHECK(found(many) == Strings{"P076 3:2"});
+}
+
+TEST_CASE("a shard or a row that is no such thing is refused") {
+  for (const auto* shard : {"", "1", "/", "1/", "/2", "0/2", "3/2", "1/0", "-1/2", "+1/2", "1/2/3", "1 /2", "1/2x",
+                            "1/99999999999999999999"}) {
+    INFO(shard);
+    const Workspace workspace;
+    const auto found = plan(head + two_axes + step, {.shard = shard}).diagnostics;
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].code == "P078");
+  }
+  for (const auto* row : {",", "n", "=", "n=", "n=1,n=2", "n=1;dtype=bf", "dtype=BF", "dtype=bf,n=1,o=1"}) {
+    INFO(row);
+    const Workspace workspace;
+    const auto found = plan(head + two_axes + step, {.rows = {row}}).diagnostics;
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].code == "P077");
+  }
+}
+
+TEST_CASE("a list whose quotes the shell has eaten is not taken for one text") {
+  const Workspace workspace;
+  CHECK(findings(head + two_axes + step, {.sets = {"matrix.dtype=[fp]"}}) == Strings{"P070 --set matrix.dtype"});
+  CHECK(names(two_axes, {.sets = {"matrix.dtype=\"[fp]\"", "matrix.n=1"}}) == Strings{"dtype=%5Bfp%5D,n=1"});
+  CHECK(names("[matrix]\nt = \"[fp]\"\n") == Strings{"t=%5Bfp%5D"});
+}
+
 TEST_CASE("without a matrix there is one plan and no row") {
   const Workspace workspace;
   const auto result = plan(head + step);
