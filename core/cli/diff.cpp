@@ -5,15 +5,6 @@
 #include "report/record_diff_text.hpp"
 
 namespace lockstep::cli {
-namespace {
-
-Detail detail_of(const Arguments& arguments) {
-  if (arguments.has("quiet")) return Detail::quiet;
-  return arguments.has("verbose") ? Detail::verbose : Detail::normal;
-}
-
-}  // namespace
-
 int diff(const Arguments& arguments) {
   const auto& before = arguments.positional(0);
   const auto& after = arguments.positional(1);

@@ -6,15 +6,6 @@
 #include "report/terminal.hpp"
 
 namespace lockstep::cli {
-namespace {
-
-Detail detail_of(const Arguments& arguments) {
-  if (arguments.has("quiet")) return Detail::quiet;
-  return arguments.has("verbose") ? Detail::verbose : Detail::normal;
-}
-
-}  // namespace
-
 int report(const Arguments& arguments) {
   auto record = record_of(arguments.positional(0));
   Reports reports(arguments);

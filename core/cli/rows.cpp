@@ -239,8 +239,7 @@ int run_rows(const Arguments& arguments, const PlanResult& plan, const Reports& 
 
   const auto known = static_cast<std::ptrdiff_t>(summary.diagnostics.size());
   print(stream, "\n" + terminal_report(summary, {.colour = use_colour(arguments, stream)}));
-  if (stream == stdout && !flush_standard_output())
-    add_report_failure(summary, {.code = "R001", .message = "the report cannot be written to standard output"});
+  if (auto failure = printing_failure(stream)) add_report_failure(summary, std::move(*failure));
   reports.write(summary);
   print({summary.diagnostics.begin() + known, summary.diagnostics.end()}, use_colour(arguments, stderr));
   return summary.exit_code;

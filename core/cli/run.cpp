@@ -25,11 +25,6 @@ int end_invalid(const Reports& reports, const PlanResult& result, bool colour) {
   return record.exit_code;
 }
 
-Detail detail_of(const Arguments& arguments) {
-  if (arguments.has("quiet")) return Detail::quiet;
-  return arguments.has("verbose") ? Detail::verbose : Detail::normal;
-}
-
 /// Where the line of the running step goes: standard error, or where the report goes; null if neither is a terminal.
 std::FILE* live_stream(std::FILE* report, Detail detail) {
   if (detail == Detail::quiet) return nullptr;
@@ -75,12 +70,7 @@ int run(const Arguments& arguments) {
   record.diagnostics.insert(record.diagnostics.begin(), result.diagnostics.begin(), result.diagnostics.end());
   baseline.apply(record);
   print(report, terminal_footer(record, style));
-  const bool written = report == stdout ? flush_standard_output() : std::ferror(report) == 0;
-  if (!written) {
-    add_report_failure(record, {.code = "R001",
-                                .message = fmt::format("the report cannot be written to standard {}",
-                                                       report == stdout ? "output" : "error")});
-  }
+  if (auto failure = printing_failure(report)) add_report_failure(record, std::move(*failure));
   reports.write(record);
   print({record.diagnostics.begin() + static_cast<std::ptrdiff_t>(findings), record.diagnostics.end()},
         colour_of_errors);

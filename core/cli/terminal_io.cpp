@@ -1,5 +1,6 @@
 #include "cli/terminal_io.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 #include <cerrno>
 #include <cstdlib>
@@ -29,6 +30,11 @@ bool use_colour(const Arguments& arguments, std::FILE* stream) {
   return choice->value == "always";
 }
 
+Detail detail_of(const Arguments& arguments) {
+  if (arguments.has("quiet")) return Detail::quiet;
+  return arguments.has("verbose") ? Detail::verbose : Detail::normal;
+}
+
 void print(std::FILE* stream, const std::string& text) { std::fwrite(text.data(), 1, text.size(), stream); }
 
 void print(const std::vector<Diagnostic>& diagnostics, bool colour) {
@@ -39,6 +45,14 @@ bool flush_standard_output() {
   errno = 0;
   const bool flushed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   return flushed || errno == EPIPE || errno == 0;
+}
+
+std::optional<Diagnostic> printing_failure(std::FILE* stream) {
+  const bool written = stream == stdout ? flush_standard_output() : std::ferror(stream) == 0;
+  if (written) return std::nullopt;
+  return Diagnostic{
+      .code = "R001",
+      .message = fmt::format("the report cannot be written to standard {}", stream == stdout ? "output" : "error")};
 }
 
 }  // namespace lockstep::cli
