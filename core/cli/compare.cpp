@@ -18,17 +18,13 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr std::array metrics{Metric::close,   Metric::bits,     Metric::ulp,  Metric::peir, Metric::max_abs,
-                             Metric::max_rel, Metric::mean_abs, Metric::rmse, Metric::sqnr, Metric::cosine,
-                             Metric::pcc,     Metric::kl,       Metric::top1, Metric::topk, Metric::norm_wise};
-
 [[noreturn]] void fail(Diagnostic diagnostic) { throw CommandLineError{{std::move(diagnostic)}}; }
 
 Metric metric_of(const Arguments& arguments) {
   const auto given = arguments.option("metric");
   if (!given) return Metric::close;
   std::vector<std::string> names;
-  for (const auto metric : metrics) {
+  for (const auto metric : tensor_metrics) {
     if (name_of(metric) == given->value) return metric;
     names.emplace_back(name_of(metric));
   }
@@ -53,29 +49,24 @@ std::optional<double> number_of(const Arguments& arguments, std::string_view opt
 /// The criterion; every bound that is given must belong to the metric.
 Criterion criterion_of(const Arguments& arguments) {
   Criterion criterion{metric_of(arguments), {}};
-  const std::array<std::pair<std::string_view, std::optional<double>*>, 5> bounds{{{"rtol", &criterion.bound.rtol},
-                                                                                   {"atol", &criterion.bound.atol},
-                                                                                   {"max", &criterion.bound.max},
-                                                                                   {"min", &criterion.bound.min},
-                                                                                   {"k", &criterion.bound.k}}};
   const auto keys = keys_of(criterion.metric);
-  for (const auto& [name, value] : bounds) {
-    *value = number_of(arguments, name);
-    if (!*value) continue;
+  for (const auto& [name, member] : bound_members) {
+    const auto value = criterion.bound.*member = number_of(arguments, name);
+    if (!value) continue;
     if (std::find(keys.begin(), keys.end(), name) == keys.end())
       fail({.code = "C013",
             .message = fmt::format("metric {} has no bound '{}'", name_of(criterion.metric), name),
             .location = arguments.option(name)->location,
             .help = keys.empty() ? "it takes none" : fmt::format("it takes: {}", fmt::join(keys, ", "))});
-    if (const auto problem = problem_of_bound(criterion.metric, name, **value))
+    if (const auto problem = problem_of_bound(criterion.metric, name, *value))
       fail({.code = "C013",
             .message = fmt::format("bound '{}' of {} {}", name, name_of(criterion.metric), *problem),
             .location = arguments.option(name)->location});
   }
   if (const auto problem = problem_of(criterion)) {
     auto place = arguments.option("metric");
-    for (const auto& [name, value] : bounds)
-      if (!place && *value) place = arguments.option(name);
+    for (const auto& [name, member] : bound_members)
+      if (!place && criterion.bound.*member) place = arguments.option(name);
     fail({.code = "C013",
           .message = *problem,
           .location = place ? place->location : Location{},
@@ -155,11 +146,6 @@ FileComparison compare_files(const SafetensorsFile& a, const SafetensorsFile& b,
   for (const auto& name : b.names())
     if (!seen.contains(name)) comparison.only_actual.push_back(name);
   return comparison;
-}
-
-Detail detail_of(const Arguments& arguments) {
-  if (arguments.has("quiet")) return Detail::quiet;
-  return arguments.has("verbose") ? Detail::verbose : Detail::normal;
 }
 
 }  // namespace

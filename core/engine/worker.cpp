@@ -20,6 +20,7 @@
 #include "engine/tensor_memory.hpp"
 #include "engine/worker_board.hpp"
 #include "engine/worker_message.hpp"
+#include "pipeline/declared.hpp"
 
 namespace lockstep {
 namespace {
@@ -45,13 +46,12 @@ PlannedStep prepared(const WorkerStep& step, StepCatalog& catalog) {
     throw Error{fmt::format("the plugin '{}' was built anew after the run had begun", step.file),
                 "start the run again"};
   PlannedStep planned{.id = step.id, .uses = step.uses, .handle = std::move(lookup.handle)};
-  const auto& declared = planned.handle->step->declarations();
+  const auto& declarations = planned.handle->step->declarations();
   for (const auto& [name, value] : step.parameters) {
-    const auto found = std::ranges::find(declared.parameters, name, [](const auto* each) { return each->info().name; });
-    if (found != declared.parameters.end() && !std::holds_alternative<std::monostate>(value.data))
-      (*found)->assign(value, {});
+    auto* parameter = declared(declarations.parameters, name);
+    if (parameter != nullptr && !std::holds_alternative<std::monostate>(value.data)) parameter->assign(value, {});
   }
-  for (std::size_t i = 0; i < declared.checks.size(); ++i) declared.checks[i]->configure(step.checks.at(i));
+  for (std::size_t i = 0; i < declarations.checks.size(); ++i) declarations.checks[i]->configure(step.checks.at(i));
   return planned;
 }
 
@@ -99,9 +99,8 @@ class Work {
   }
 
   const OutPort& output_of(std::size_t step, const std::string& name) const {
-    const auto& outputs = plan_.steps[step].handle->step->declarations().outputs;
-    const auto found = std::ranges::find(outputs, name, [](const auto* each) { return each->info().name; });
-    if (found != outputs.end() && (*found)->has_value()) return **found;
+    const auto* output = declared(plan_.steps[step].handle->step->declarations().outputs, name);
+    if (output != nullptr && output->has_value()) return *output;
     throw Error{
         fmt::format("'{}' was computed again in this process and did not publish '{}'", request_.steps[step].id, name)};
   }

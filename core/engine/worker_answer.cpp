@@ -1,6 +1,5 @@
 #include "engine/worker_answer.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,14 +8,15 @@
 
 #include <lockstep/diagnostic.hpp>
 
+#include "pipeline/declared.hpp"
+
 namespace lockstep {
 namespace {
 
 OutPort& output_of(const Step& step, const std::string& name) {
-  const auto& outputs = step.declarations().outputs;
-  const auto found = std::ranges::find(outputs, name, [](const auto* each) { return each->info().name; });
-  if (found == outputs.end()) throw Error{fmt::format("the step has no output '{}'", name)};
-  return **found;
+  auto* output = declared(step.declarations().outputs, name);
+  if (output == nullptr) throw Error{fmt::format("the step has no output '{}'", name)};
+  return *output;
 }
 
 Tensor tensor_of(const WorkerAnswer::OutputTensor& sent, const TensorMemory& given,

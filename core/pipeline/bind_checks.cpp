@@ -8,13 +8,11 @@
 #include <lockstep/diagnostic.hpp>
 #include "check/compare.hpp"
 #include "pipeline/binding.hpp"
+#include "pipeline/declared.hpp"
 #include "pipeline/render_diagnostic.hpp"
 
 namespace lockstep {
 namespace {
-
-constexpr std::array<std::pair<std::string_view, std::optional<double> Bound::*>, 5> bound_members{
-    {{"rtol", &Bound::rtol}, {"atol", &Bound::atol}, {"max", &Bound::max}, {"min", &Bound::min}, {"k", &Bound::k}}};
 
 /// One check of one step, being configured.
 struct Target {
@@ -143,15 +141,15 @@ void bind_checks(const StepSource& source, Step& step, Findings& findings) {
   names.reserve(checks.size());
   for (const auto* check : checks) names.push_back(check->info().name);
   for (const auto& [name, member] : *source.checks->table()) {
-    const auto check = std::ranges::find(checks, name, [](const Check* each) { return each->info().name; });
-    if (check == checks.end()) {
+    auto* check = declared(checks, name);
+    if (check == nullptr) {
       auto& error =
           findings.error("P050", member.key, fmt::format("{} has no check {}", source.label, in_quotes(name)));
       error.did_you_mean = did_you_mean(name, names);
       error.help = names.empty() ? fmt::format("{} declares no checks", in_quotes(source.uses))
                                  : fmt::format("checks of {}: {}", in_quotes(source.uses), fmt::join(names, ", "));
     } else if (is_table(&member.value, fmt::format("check {} of {}", in_quotes(name), source.label), findings)) {
-      bind_one(source, **check, member.value, findings);
+      bind_one(source, *check, member.value, findings);
     }
   }
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <lockstep/diagnostic.hpp>
+#include "pipeline/declared.hpp"
 #include "pipeline/render_diagnostic.hpp"
 
 namespace lockstep {
@@ -35,20 +36,14 @@ std::optional<double> read_time_limit(const StepSource& source, const Node& node
   return std::nullopt;
 }
 
-template <class Port>
-const PortInfo* port_of(const std::vector<Port*>& ports, const std::string& name) {
-  const auto found = std::ranges::find(ports, name, [](const Port* port) { return port->info().name; });
-  return found == ports.end() ? nullptr : &(*found)->info();
-}
-
 /// How the result that `wire` leads to step `reader` is sent from one process to another; null if it cannot be.
 const Transfer* transfer_of(const Plan& plan, std::size_t reader, const PlannedWire& wire) {
   const auto& from = plan.steps[wire.step];
   const auto& to = plan.steps[reader];
   if (!from.handle || !to.handle) return nullptr;
-  const auto* output = port_of(from.handle->step->declarations().outputs, wire.output);
-  const auto* input = port_of(to.handle->step->declarations().inputs, wire.input);
-  return output != nullptr && input != nullptr && output->transfer != nullptr ? input->transfer : nullptr;
+  const auto* output = declared(from.handle->step->declarations().outputs, wire.output);
+  const auto* input = declared(to.handle->step->declarations().inputs, wire.input);
+  return output != nullptr && input != nullptr && output->info().transfer != nullptr ? input->info().transfer : nullptr;
 }
 
 void report_reader(const Plan& plan, const PlannedStep& step, const PortInfo& output,

@@ -6,14 +6,8 @@ namespace lockstep {
 
 std::string bound_text(const Bound& bound) {
   std::string text;
-  const auto add = [&text](const char* key, const std::optional<double>& value) {
-    if (value) text += fmt::format("{}{} {:g}", text.empty() ? "" : ", ", key, *value);
-  };
-  add("rtol", bound.rtol);
-  add("atol", bound.atol);
-  add("max", bound.max);
-  add("min", bound.min);
-  add("k", bound.k);
+  for (const auto& [key, member] : bound_members)
+    if (const auto& value = bound.*member) text += fmt::format("{}{} {:g}", text.empty() ? "" : ", ", key, *value);
   return text;
 }
 

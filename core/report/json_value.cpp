@@ -33,11 +33,8 @@ Json to_json(const Value& value) {
 
 Json to_json(const Bound& bound) {
   auto json = Json::object();
-  if (bound.rtol) json["rtol"] = number(*bound.rtol);
-  if (bound.atol) json["atol"] = number(*bound.atol);
-  if (bound.max) json["max"] = number(*bound.max);
-  if (bound.min) json["min"] = number(*bound.min);
-  if (bound.k) json["k"] = number(*bound.k);
+  for (const auto& [key, member] : bound_members)
+    if (const auto& value = bound.*member) json[std::string(key)] = number(*value);
   return json;
 }
 

@@ -113,15 +113,8 @@ OutputRecord read_output(const std::string& name, const JsonPlace& place) {
 
 Bound read_bound(const JsonPlace& place) {
   Bound bound;
-  const auto key = [&place](std::string_view name) -> std::optional<double> {
-    const auto field = place.find(name);
-    return field ? std::optional(field->number()) : std::nullopt;
-  };
-  bound.rtol = key("rtol");
-  bound.atol = key("atol");
-  bound.max = key("max");
-  bound.min = key("min");
-  bound.k = key("k");
+  for (const auto& [key, member] : bound_members)
+    if (const auto field = place.find(key)) bound.*member = field->number();
   return bound;
 }
 

@@ -1,7 +1,6 @@
 #include "bound_rules.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
 #include <sstream>
@@ -19,13 +18,9 @@ namespace {
 
 using namespace lockstep;
 
-constexpr std::array metrics{Metric::close,   Metric::bits,     Metric::ulp,  Metric::peir, Metric::max_abs,
-                             Metric::max_rel, Metric::mean_abs, Metric::rmse, Metric::sqnr, Metric::cosine,
-                             Metric::pcc,     Metric::kl,       Metric::top1, Metric::topk, Metric::norm_wise};
-
 Metric metric_of(const std::string& word) {
   std::vector<std::string> names;
-  for (const auto metric : metrics) {
+  for (const auto metric : tensor_metrics) {
     if (name_of(metric) == word) return metric;
     names.emplace_back(name_of(metric));
   }
@@ -34,11 +29,10 @@ Metric metric_of(const std::string& word) {
                                                                    : fmt::format("did you mean '{}'?", near)};
 }
 
+/// `key` is one of those of a metric.
 std::optional<double>& member_of(Bound& bound, std::string_view key) {
-  if (key == "rtol") return bound.rtol;
-  if (key == "atol") return bound.atol;
-  if (key == "max") return bound.max;
-  return key == "min" ? bound.min : bound.k;
+  using Member = decltype(bound_members)::value_type;
+  return bound.*std::ranges::find(bound_members, key, &Member::first)->second;
 }
 
 /// "rtol=1e-3"

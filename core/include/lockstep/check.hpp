@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -58,6 +59,14 @@ struct Bound {
   std::optional<double> k = std::nullopt;
   friend bool operator==(const Bound&, const Bound&) = default;
 };
+/// Every bound key, in the order in which bounds are shown.
+inline constexpr std::array<std::pair<std::string_view, std::optional<double> Bound::*>, 5> bound_members{
+    {{"rtol", &Bound::rtol}, {"atol", &Bound::atol}, {"max", &Bound::max}, {"min", &Bound::min}, {"k", &Bound::k}}};
+/// The metrics that compare two tensors.
+inline constexpr std::array tensor_metrics{Metric::close,   Metric::bits,    Metric::ulp,      Metric::peir,
+                                           Metric::max_abs, Metric::max_rel, Metric::mean_abs, Metric::rmse,
+                                           Metric::sqnr,    Metric::cosine,  Metric::pcc,      Metric::kl,
+                                           Metric::top1,    Metric::topk,    Metric::norm_wise};
 /// The bound keys that `metric` understands.
 [[nodiscard]] LOCKSTEP_API std::vector<std::string_view> keys_of(Metric metric);
 
