@@ -76,14 +76,8 @@ class Changes {
 
 Fields bound_of(const CheckResult& check) {
   Fields fields;
-  const auto add = [&fields](const char* key, const std::optional<double>& bound) {
-    if (bound) fields.emplace_back(key, *bound);
-  };
-  add("rtol", check.bound.rtol);
-  add("atol", check.bound.atol);
-  add("max", check.bound.max);
-  add("min", check.bound.min);
-  add("k", check.bound.k);
+  for (const auto& [key, member] : bound_members)
+    if (const auto& value = check.bound.*member) fields.emplace_back(key, *value);
   return fields;
 }
 
@@ -177,57 +171,63 @@ void compare(const StepRecord& a, const StepRecord& b, std::vector<RecordChange>
   changes.compare(Group::information, "peak_rss_bytes", a.peak_rss_bytes, b.peak_rss_bytes);
 }
 
-void compare_steps(const RunRecord& a, const RunRecord& b, std::vector<RecordChange>& all) {
-  std::map<std::string_view, const StepRecord*> in_a;
-  std::map<std::string_view, const StepRecord*> in_b;
-  for (const auto& step : a.steps) in_a.emplace(step.id, &step);
-  for (const auto& step : b.steps) in_b.emplace(step.id, &step);
-  for (const auto& step : a.steps) {
-    const auto found = in_b.find(step.id);
-    if (found == in_b.end())
-      Changes(all, step.id).add(Group::presence, "step", value_of(step.status), std::nullopt);
-    else
-      compare(step, *found->second, all);
+/// Calls `visit(in_a, in_b)` for every member of two lists, matched by `key`; null where only one list has it. First in
+/// the order of `a`, then what only `b` has.
+template <class T, class Key, class Visit>
+void match(const std::vector<T>& a, const std::vector<T>& b, const Key& key, const Visit& visit) {
+  std::map<std::string_view, const T*> in_a;
+  std::map<std::string_view, const T*> in_b;
+  for (const auto& member : a) in_a.emplace(key(member), &member);
+  for (const auto& member : b) in_b.emplace(key(member), &member);
+  for (const auto& member : a) {
+    const auto found = in_b.find(key(member));
+    visit(&member, found == in_b.end() ? nullptr : found->second);
   }
-  for (const auto& step : b.steps)
-    if (!in_a.contains(step.id))
-      Changes(all, step.id).add(Group::presence, "step", std::nullopt, value_of(step.status));
+  for (const auto& member : b)
+    if (!in_a.contains(key(member))) visit(nullptr, &member);
+}
+
+void compare_steps(const RunRecord& a, const RunRecord& b, std::vector<RecordChange>& all) {
+  const auto id = [](const StepRecord& step) -> std::string_view { return step.id; };
+  match(a.steps, b.steps, id, [&](const StepRecord* before, const StepRecord* after) {
+    if (before != nullptr && after != nullptr)
+      compare(*before, *after, all);
+    else if (before != nullptr)
+      Changes(all, before->id).add(Group::presence, "step", value_of(before->status), std::nullopt);
+    else
+      Changes(all, after->id).add(Group::presence, "step", std::nullopt, value_of(after->status));
+  });
 }
 
 Fields counts_of(const std::vector<std::pair<std::string, std::int64_t>>& counts) {
   return {counts.begin(), counts.end()};
 }
 
+void compare(const RowSummary& a, const RowSummary& b, std::vector<RecordChange>& all) {
+  Changes changes(all);
+  const auto place = "rows." + a.row.name;
+  const auto verdict = [](const RowSummary& row) { return std::string(name_of(row.verdict)); };
+  changes.compare(Group::verdict, place + ".verdict", verdict(a), verdict(b));
+  changes.compare(Group::verdict, place + ".exit_code", a.exit_code, b.exit_code);
+  changes.compare(Group::verdict, place + ".message", value_of(a.message), value_of(b.message));
+  changes.compare(Group::verdict, place + ".steps.", counts_of(a.steps), counts_of(b.steps));
+  changes.compare(Group::verdict, place + ".checks.", counts_of(a.checks), counts_of(b.checks));
+  changes.compare(Group::information, place + ".seconds", a.seconds, b.seconds);
+  changes.compare(Group::information, place + ".peak_rss_bytes", a.peak_rss_bytes, b.peak_rss_bytes);
+}
+
 /// The rows of two summaries, by name.
 void compare_rows(const RunRecord& a, const RunRecord& b, std::vector<RecordChange>& all) {
-  Changes changes(all);
   const std::vector<RowSummary> none;
-  const auto& rows_of_a = a.rows ? *a.rows : none;
-  const auto& rows_of_b = b.rows ? *b.rows : none;
-  const auto find = [](const std::vector<RowSummary>& rows, const std::string& name) {
-    const auto found =
-        std::find_if(rows.begin(), rows.end(), [&](const RowSummary& row) { return row.row.name == name; });
-    return found == rows.end() ? nullptr : &*found;
-  };
-  for (const auto& row : rows_of_a) {
-    const auto place = "rows." + row.row.name;
-    const auto* other = find(rows_of_b, row.row.name);
-    if (other == nullptr) {
-      changes.add(Group::presence, place, Value(std::string(name_of(row.verdict))), std::nullopt);
-      continue;
-    }
-    changes.compare(Group::verdict, place + ".verdict", std::string(name_of(row.verdict)),
-                    std::string(name_of(other->verdict)));
-    changes.compare(Group::verdict, place + ".exit_code", row.exit_code, other->exit_code);
-    changes.compare(Group::verdict, place + ".message", value_of(row.message), value_of(other->message));
-    changes.compare(Group::verdict, place + ".steps.", counts_of(row.steps), counts_of(other->steps));
-    changes.compare(Group::verdict, place + ".checks.", counts_of(row.checks), counts_of(other->checks));
-    changes.compare(Group::information, place + ".seconds", row.seconds, other->seconds);
-    changes.compare(Group::information, place + ".peak_rss_bytes", row.peak_rss_bytes, other->peak_rss_bytes);
-  }
-  for (const auto& row : rows_of_b)
-    if (find(rows_of_a, row.row.name) == nullptr)
-      changes.add(Group::presence, "rows." + row.row.name, std::nullopt, Value(std::string(name_of(row.verdict))));
+  const auto name = [](const RowSummary& row) -> std::string_view { return row.row.name; };
+  match(a.rows ? *a.rows : none, b.rows ? *b.rows : none, name, [&](const RowSummary* before, const RowSummary* after) {
+    if (before != nullptr && after != nullptr) return compare(*before, *after, all);
+    const auto& only = before != nullptr ? *before : *after;
+    const Value verdict = std::string(name_of(only.verdict));
+    Changes(all).add(Group::presence, "rows." + only.row.name,
+                     before != nullptr ? std::optional(verdict) : std::nullopt,
+                     after != nullptr ? std::optional(verdict) : std::nullopt);
+  });
 }
 
 std::vector<std::string> diagnostics_of(const RunRecord& record) {
