@@ -9,6 +9,7 @@
 #include <lockstep/testing.hpp>
 
 #include "engine/executor.hpp"
+#include "engine/step_call.hpp"
 #include "testing/bench_state.hpp"
 
 namespace lockstep {
@@ -71,8 +72,7 @@ StepBench& StepBench::run() {
     auto& output = *declared.outputs[i];
     output.publish(bench.readers[i]->output.value());
     output.visit([&](std::string_view name, const Tensor& tensor) {
-      const auto& port = output.info().name;
-      state.tensors.emplace_back(name.empty() ? port : fmt::format("{}.{}", port, name), tensor);
+      state.tensors.emplace_back(dump_name(output.info().name, name), tensor);
     });
   }
   return *this;
