@@ -8,6 +8,7 @@
 
 #include "golden.hpp"
 #include "process.hpp"
+#include "temporary_folder.hpp"
 
 namespace cli {
 
@@ -40,23 +41,7 @@ inline std::string normalised(std::string text) {
   return text;
 }
 
-/// A folder of its own for one test.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "lockstep-cli-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~Scratch() { std::filesystem::remove_all(path_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
+using Scratch = TemporaryFolder;
 
 inline std::string content(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);

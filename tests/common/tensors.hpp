@@ -12,6 +12,8 @@
 
 #include <lockstep/tensor.hpp>
 
+#include "temporary_folder.hpp"
+
 namespace lockstep::test {
 
 inline Tensor floats(const std::vector<float>& values) {
@@ -27,23 +29,6 @@ inline std::shared_ptr<const NamedTensors> set_of(NamedTensors::Entries entries)
   return std::make_shared<const NamedTensors>(std::move(entries));
 }
 
-/// A folder of its own for one test.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "lockstep-common-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~Scratch() { std::filesystem::remove_all(path_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using Scratch = TemporaryFolder;
 
 }  // namespace lockstep::test

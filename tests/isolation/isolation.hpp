@@ -11,6 +11,7 @@
 
 #include "catch.hpp"
 #include "process.hpp"
+#include "temporary_folder.hpp"
 
 namespace isolation {
 
@@ -24,23 +25,10 @@ inline std::string content(const std::filesystem::path& file) {
 }
 
 /// A folder of its own for one test; also where the program keeps its temporary files.
-class Scratch {
+class Scratch : public TemporaryFolder {
  public:
-  Scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "lockstep-isolation-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-    std::filesystem::create_directory(temporary());
-  }
-  ~Scratch() { std::filesystem::remove_all(path_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-  [[nodiscard]] std::filesystem::path temporary() const { return path_ / "tmp"; }
-
- private:
-  std::filesystem::path path_;
+  Scratch() { std::filesystem::create_directory(temporary()); }
+  [[nodiscard]] std::filesystem::path temporary() const { return path() / "tmp"; }
 };
 
 /// A sanitizer would turn a signal into an exit code of its own.

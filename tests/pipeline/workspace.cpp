@@ -1,7 +1,5 @@
 #include "workspace.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <fstream>
 #include <stdexcept>
@@ -12,17 +10,11 @@ namespace lockstep::test {
 
 namespace fs = std::filesystem;
 
-Workspace::Workspace() : before_(fs::current_path()) {
-  std::string name = (fs::temp_directory_path() / "lockstep-pipeline-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a folder for the test");
-  folder_ = name;
-  fs::current_path(folder_);
-}
+Workspace::Workspace() : before_(fs::current_path()) { fs::current_path(folder_.path()); }
 
 Workspace::~Workspace() {
   std::error_code ignored;
   fs::current_path(before_, ignored);
-  fs::remove_all(folder_, ignored);
 }
 
 std::string Workspace::write(const std::string& name, const std::string& content) {

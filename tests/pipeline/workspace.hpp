@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fake_catalog.hpp"
+#include "temporary_folder.hpp"
 
 namespace lockstep::test {
 
@@ -22,7 +23,7 @@ class Workspace {
 
  private:
   std::filesystem::path before_;
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 /// What stands on the command line beside the pipeline.

@@ -1,11 +1,8 @@
 #include "checkpoint_folder.hpp"
 
-#include <stdlib.h>
-
 #include <fstream>
 #include <lockstep/diagnostic.hpp>
 #include <lockstep/safetensors.hpp>
-#include <stdexcept>
 
 namespace fs = std::filesystem;
 
@@ -13,40 +10,32 @@ fs::path CheckpointFolder::shapes() { return fs::path(LOCKSTEP_SOURCE_DIR) / "pi
 fs::path CheckpointFolder::irregular() { return fs::path(LOCKSTEP_TEST_DATA) / "irregular-gemma4"; }
 
 CheckpointFolder::CheckpointFolder(const fs::path& original) {
-  auto name = (fs::temp_directory_path() / "lockstep-checkpoint-XXXXXX").string();
-  if (!::mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-  path_ = name;
   for (const auto& entry : fs::directory_iterator(original)) {
-    fs::create_symlink(fs::absolute(entry.path()), path_ / entry.path().filename());
+    fs::create_symlink(fs::absolute(entry.path()), folder_ / entry.path().filename());
   }
 }
 
-CheckpointFolder::~CheckpointFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
-void CheckpointFolder::remove(const std::string& file) const { fs::remove(path_ / file); }
+void CheckpointFolder::remove(const std::string& file) const { fs::remove(folder_ / file); }
 
 void CheckpointFolder::write(const std::string& file, const std::string& text) const {
-  fs::remove(path_ / file);
-  std::ofstream(path_ / file, std::ios::binary) << text;
+  fs::remove(folder_ / file);
+  std::ofstream(folder_ / file, std::ios::binary) << text;
 }
 
 void CheckpointFolder::edit_json(const std::string& file, const std::function<void(nlohmann::json&)>& edit) const {
-  std::ifstream stream(path_ / file);
+  std::ifstream stream(folder_ / file);
   auto json = nlohmann::json::parse(stream);
   edit(json);
   write(file, json.dump(1));
 }
 
 void CheckpointFolder::edit_tensors(const std::function<void(Tensors&)>& edit) const {
-  const auto file = lockstep::SafetensorsFile::open(path_ / "model.safetensors");
+  const auto file = lockstep::SafetensorsFile::open(folder_ / "model.safetensors");
   Tensors tensors;
   for (const auto& name : file.names()) tensors.emplace_back(name, file.at(name));
   edit(tensors);
-  fs::remove(path_ / "model.safetensors");
-  lockstep::write_safetensors(path_ / "model.safetensors", tensors);
+  fs::remove(folder_ / "model.safetensors");
+  lockstep::write_safetensors(folder_ / "model.safetensors", tensors);
 }
 
 std::string error_of(const std::function<void()>& action) {

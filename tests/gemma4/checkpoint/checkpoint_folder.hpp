@@ -9,18 +9,17 @@
 
 #include <lockstep/tensor.hpp>
 
+#include "temporary_folder.hpp"
+
 /// A temporary copy of the shapes checkpoint that a test may damage. Files are links to the originals until replaced.
 class CheckpointFolder {
  public:
   explicit CheckpointFolder(const std::filesystem::path& original = shapes());
-  ~CheckpointFolder();
-  CheckpointFolder(const CheckpointFolder&) = delete;
-  CheckpointFolder& operator=(const CheckpointFolder&) = delete;
 
   static std::filesystem::path shapes();
   static std::filesystem::path irregular();
 
-  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return folder_.path(); }
   void remove(const std::string& file) const;
   void write(const std::string& file, const std::string& text) const;
   void edit_json(const std::string& file, const std::function<void(nlohmann::json&)>& edit) const;
@@ -29,7 +28,7 @@ class CheckpointFolder {
   void edit_tensors(const std::function<void(Tensors&)>& edit) const;
 
  private:
-  std::filesystem::path path_;
+  TemporaryFolder folder_;
 };
 
 /// The message of the lockstep::Error that `action` throws; "" if it throws none. Other exceptions pass.
