@@ -34,15 +34,25 @@ std::vector<const EnvironmentHook*> hooks_of(const Plan& plan) {
   return hooks;
 }
 
+void configure(const std::vector<const EnvironmentHook*>& hooks, int threads, std::uint64_t seed,
+               const std::string& kernels) {
+  const EnvironmentSettings settings{threads, seed, kernels.c_str()};
+  for (const auto* hook : hooks) hook->configure(&settings);
+}
+
+void describe_libraries(const std::vector<const EnvironmentHook*>& hooks, RunRecord& record) {
+  const auto add = [](void* fields, const char* key, const char* value) {
+    set_field(*static_cast<decltype(record.environment)*>(fields), key, value);
+  };
+  for (const auto* hook : hooks) hook->describe(add, &record.environment);
+}
+
 void describe_environment(const Plan& plan, const std::vector<const EnvironmentHook*>& hooks, RunRecord& record) {
   set_field(record.environment, "cpu", cpu_model());
   const auto& threads = plan.environment.threads;
   set_field(record.environment, "threads", threads ? Value(*threads) : Value("auto"));
   set_field(record.environment, "seed", static_cast<std::int64_t>(plan.environment.seed));
-  const auto add = [](void* fields, const char* key, const char* value) {
-    set_field(*static_cast<decltype(record.environment)*>(fields), key, value);
-  };
-  for (const auto* hook : hooks) hook->describe(add, &record.environment);
+  describe_libraries(hooks, record);
 }
 
 }  // namespace lockstep

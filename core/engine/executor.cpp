@@ -136,7 +136,7 @@ void Execution::prepare_environment() {
   threads_.automatic = !threads_.threads.has_value();
   threads_.apply = [this](int threads) {
     set_check_threads(threads);
-    for (const auto* hook : hooks_) hook->configure(threads, plan_.environment.seed);
+    configure(hooks_, threads, plan_.environment.seed, plan_.environment.kernels);
   };
   threads_.apply(threads_.threads.value_or(0));
   describe_environment(plan_, hooks_, record_);
@@ -223,6 +223,7 @@ void Execution::call(std::size_t i) {
   const auto call = planned.isolation ? call_in_process(i, context) : call_step(planned, context);
   if (hook_of(planned) != nullptr) threads_.libtorch_used = true;
   record_.steps[i].seconds = seconds_since(start);
+  if (!planned.isolation) describe_libraries(hooks_, record_);
   finish(i, context, call);
   record_.steps[i].peak_rss_bytes = call.peak_rss_bytes.value_or(peak_memory_bytes());
 }

@@ -89,6 +89,7 @@ class Isolated {
 
   void write_request() {
     WorkerRequest request{.seed = call_.plan.environment.seed,
+                          .kernels = call_.plan.environment.kernels,
                           .threads = call_.threads.threads,
                           .automatic_threads = call_.threads.automatic,
                           .threads_set_by = call_.threads.set_by,

@@ -78,7 +78,7 @@ class Work {
     threads_.libtorch_used = request_.libtorch_used;
     threads_.apply = [this, hooks = hooks_of(plan_)](int threads) {
       set_check_threads(threads);
-      for (const auto* hook : hooks) hook->configure(threads, request_.seed);
+      configure(hooks, threads, request_.seed, request_.kernels);
     };
     threads_.apply(threads_.threads.value_or(0));
   }
@@ -135,6 +135,7 @@ class Work {
     const auto threads_before = threads_.set_by;
     reset_peak_memory();
     const auto result = call(i, record, answer.skip);
+    describe_libraries(hooks_of(plan_), record);
     answer.peak_rss_bytes = peak_memory_bytes();
     answer.interrupted = result.interrupted;
     if (result.failure)

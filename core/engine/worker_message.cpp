@@ -117,7 +117,7 @@ void members(T& m, F&& f) {
 }
 template <Is<WorkerRequest> T, class F>
 void members(T& m, F&& f) {
-  f(m.seed, m.threads, m.automatic_threads, m.threads_set_by, m.libtorch_used, m.dump, m.steps, m.given);
+  f(m.seed, m.kernels, m.threads, m.automatic_threads, m.threads_set_by, m.libtorch_used, m.dump, m.steps, m.given);
 }
 template <Is<WorkerAnswer::Failure> T, class F>
 void members(T& m, F&& f) {

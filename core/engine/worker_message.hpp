@@ -37,6 +37,7 @@ struct WorkerStep {
 
 struct WorkerRequest {
   std::uint64_t seed = 0;
+  std::string kernels;
   std::optional<int> threads;        ///< none: "auto", and not set yet
   bool automatic_threads = false;    ///< "auto"
   std::string threads_set_by;        ///< id of the step that set them

@@ -34,7 +34,7 @@ misread it. In an overlay it may be left out. A file with another schema is not 
     {"P007", "unknown key", R"(
 A key that means nothing at its place. At the top of a pipeline: `schema`, `name`, `description`, `[vars]`,
 `[environment]`, `[[step]]`. In a step: `id`, `uses`, `with`, `inputs`, `checks`, `plugin`, `skip`, `isolation`, `time_limit`.
-In `[environment]`: `threads`, `seed`. An overlay has no name, description or ids. Parameters of a step go into its `with`:
+In `[environment]`: `threads`, `seed`, `kernels`. An overlay has no name, description or ids. Parameters of a step go into its `with`:
 
     [[step]]
     id = "runtime"
@@ -45,7 +45,7 @@ In `[environment]`: `threads`, `seed`. An overlay has no name, description or id
     {"P008", "wrong kind of value", R"(
 A key of the file has a value of another kind than it needs: `with`, `inputs`, `checks`, `[vars]` and `[environment]` are
 tables, `uses`, `plugin`, `skip` and `isolation` are texts, `time_limit` is a
-number, `threads` is an integer or `"auto"`. For parameters of steps see P016.)"},
+number, `threads` is an integer or `"auto"`, `kernels` is `"auto"` or `"torch"`. For parameters of steps see P016.)"},
 
     {"P009", "no steps", R"(
 A pipeline without a `[[step]]` would verify nothing, so it is an error rather than a success.)"},

@@ -17,7 +17,7 @@ using Names = std::vector<std::string>;
 
 const Names step_keys{"id", "uses", "with", "inputs", "checks", "plugin", "skip", "isolation", "time_limit"};
 const Names overlay_step_keys{"uses", "with", "inputs", "checks", "plugin", "skip", "isolation", "time_limit"};
-const Names environment_keys{"threads", "seed"};
+const Names environment_keys{"threads", "seed", "kernels"};
 const Names pipeline_keys{"schema", "name", "description", "vars", "environment", "matrix", "step"};
 const Names overlay_keys{"schema", "vars", "environment", "matrix", "step"};
 

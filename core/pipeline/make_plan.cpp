@@ -148,6 +148,17 @@ PlannedEnvironment read_environment(const Node& document, Findings& findings) {
     else
       result.seed = static_cast<std::uint64_t>(*seed);
   }
+  if (const auto found = environment.find("kernels"); found != environment.end() && !found->second.value.reported()) {
+    const auto& node = found->second.value;
+    const auto* kernels = node.text();
+    if (kernels != nullptr && (*kernels == "auto" || *kernels == "torch")) {
+      result.kernels = *kernels;
+    } else {
+      findings.error("P008", node,
+                     fmt::format("'kernels' is {}, expected \"auto\" or \"torch\"",
+                                 kernels != nullptr ? in_quotes(*kernels) : kind_text(node)));
+    }
+  }
   return result;
 }
 

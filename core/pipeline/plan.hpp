@@ -75,6 +75,7 @@ struct PlannedStep {
 struct PlannedEnvironment {
   std::optional<int> threads;  ///< none: "auto", one step sets it
   std::uint64_t seed = 0;
+  std::string kernels = "auto";  ///< or "torch": none but LibTorch's
 };
 
 /// A pipeline, or one row of its matrix, with every reference resolved, every parameter assigned to its step object and

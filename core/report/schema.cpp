@@ -137,7 +137,8 @@ Json step_schema(Json keys, const std::vector<StepDescription>& steps) {
 
 Json environment_schema() {
   return table({{"threads", or_variable({{"anyOf", {{{"type", "integer"}, {"minimum", 1}}, {{"const", "auto"}}}}})},
-                {"seed", or_variable({{"type", "integer"}, {"minimum", 0}})}},
+                {"seed", or_variable({{"type", "integer"}, {"minimum", 0}})},
+                {"kernels", or_variable({{"enum", {"auto", "torch"}}})}},
                "recorded in every report");
 }
 

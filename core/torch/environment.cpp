@@ -3,13 +3,15 @@
 #include <ATen/Version.h>
 #include <c10/core/InferenceMode.h>
 
+#include <lockstep/kernels.hpp>
 #include <lockstep/plugin.hpp>
 #include <string>
+#include <string_view>
 
 namespace lockstep {
 namespace {
 
-void configure(int threads, std::uint64_t seed) {
+void configure(const EnvironmentSettings* settings) {
   // One thread count for everything: parallel regions get it all, LibTorch's second pool gets nothing. That pool can be
   // sized only once per process, and is fixed once it has been used.
   static const bool interop_is_set = [] {
@@ -21,8 +23,9 @@ void configure(int threads, std::uint64_t seed) {
     }
   }();
   static_cast<void>(interop_is_set);
-  if (threads > 0) at::set_num_threads(threads);
-  at::manual_seed(seed);
+  if (settings->threads > 0) at::set_num_threads(settings->threads);
+  at::manual_seed(settings->seed);
+  set_kernels(std::string_view(settings->kernels) == "torch" ? Kernels::torch : Kernels::automatic);
 }
 
 /// The first line, without a trailing blank: LibTorch's version texts end in line breaks.
@@ -37,6 +40,10 @@ void describe(void (*field)(void* context, const char* key, const char* value), 
   field(context, "cpu_capability", at::get_cpu_capability().c_str());
   field(context, "mkl", first_line(at::get_mkl_version()).c_str());
   field(context, "onednn", first_line(at::get_mkldnn_version()).c_str());
+  if (const auto report = kernels_report(); !report.used.empty()) {
+    field(context, "kernels", report.used.c_str());
+    field(context, "kernels_reason", report.reason.c_str());
+  }
 }
 
 void around(void (*body)(void* context), void* context) {

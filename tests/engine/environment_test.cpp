@@ -7,14 +7,18 @@ namespace {
 
 /// A hook that notes what the engine asks of it.
 struct HookLog {
-  std::vector<std::pair<int, std::uint64_t>> configured;
+  std::vector<std::tuple<int, std::uint64_t, std::string>> configured;
+  int described = 0;
   int around = 0;
 };
 HookLog hook_log;
 
 const EnvironmentHook hook{
-    [](int threads, std::uint64_t seed) { hook_log.configured.emplace_back(threads, seed); },
-    [](void (*field)(void*, const char*, const char*), void* context) { field(context, "libtorch", "9.9"); },
+    [](const EnvironmentSettings* s) { hook_log.configured.emplace_back(s->threads, s->seed, s->kernels); },
+    [](void (*field)(void*, const char*, const char*), void* context) {
+      field(context, "libtorch", "9.9");
+      field(context, "kernels", std::to_string(hook_log.described++).c_str());
+    },
     [](void (*body)(void*), void* context) {
       ++hook_log.around;
       body(context);
@@ -36,10 +40,12 @@ TEST_CASE("a plugin's environment hook is configured once, described in the reco
   PlanBuilder builder;
   builder.add("a", pass).add("b", fail).add("no_hook", pass);
   builder.plan.environment.seed = 5;
+  builder.plan.environment.kernels = "torch";
   builder.plan.steps[0].handle->entry = &entry_with_hook;
   builder.plan.steps[1].handle->entry = &entry_with_hook;
   const auto record = builder.run();
-  CHECK(hook_log.configured == std::vector<std::pair<int, std::uint64_t>>{{1, 5}});
+  CHECK(hook_log.configured == std::vector<std::tuple<int, std::uint64_t, std::string>>{{1, 5, "torch"}});
+  CHECK(field(record, "kernels") == "\"3\"");  // as it is after the last of three steps
   CHECK(hook_log.around == 2);
   CHECK(field(record, "libtorch") == "\"9.9\"");
   CHECK(field(record, "threads") == "1");
@@ -60,7 +66,8 @@ TEST_CASE("with threads auto exactly one step sets the count and the record name
   builder.plan.environment.threads.reset();
   builder.plan.steps[0].handle->entry = &entry_with_hook;
   const auto record = builder.run();
-  CHECK(hook_log.configured == std::vector<std::pair<int, std::uint64_t>>{{0, 0}, {3, 0}});
+  CHECK(hook_log.configured ==
+        std::vector<std::tuple<int, std::uint64_t, std::string>>{{0, 0, "auto"}, {3, 0, "auto"}});
   CHECK(field(record, "threads") == "3");
   CHECK(field(record, "threads_set_by") == "\"setter\"");
   CHECK(statuses(record) == "setter pass, second error (the thread count was set by step 'setter' already)");

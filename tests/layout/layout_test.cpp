@@ -68,6 +68,8 @@ std::string layout() {
   l.type<PluginStamp>("PluginStamp").member("magic", &PluginStamp::magic).member("api", &PluginStamp::api);
   l.member("compiler_abi", &PluginStamp::compiler_abi).member("standard_library", &PluginStamp::standard_library);
   l.member("sanitizer", &PluginStamp::sanitizer).member("libtorch", &PluginStamp::libtorch);
+  l.type<EnvironmentSettings>("EnvironmentSettings").member("threads", &EnvironmentSettings::threads);
+  l.member("seed", &EnvironmentSettings::seed).member("kernels", &EnvironmentSettings::kernels);
   l.type<EnvironmentHook>("EnvironmentHook").member("configure", &EnvironmentHook::configure);
   l.member("describe", &EnvironmentHook::describe).member("around", &EnvironmentHook::around);
   l.type<PluginError>("PluginError");

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Record with transformers on this machine, then require the native reference to compute the same bits.
 
-    python tests/live/parity_live.py --lockstep build/bin/lockstep --out build/parity_live [--only NAME]
+    python tests/live/parity_live.py --lockstep build/bin/lockstep --out build/parity_live [--only NAME] [--fast-kernels]
 
 Every case is recorded in bfloat16 and float32 by tools/record_hf.py and judged by pipelines/reference_parity.toml, from the
 pictures and, where there are any, from the recorded pixel values. Every recorded tensor must be compared and be equal.
+
+--fast-kernels runs the bfloat16 cases as on a CPU without bfloat16 instructions, with environment.kernels = "auto", which must
+then use the fast kernels, and with "torch".
 """
 
 import argparse
+import itertools
 import json
 import os
 import runpy
@@ -120,18 +124,23 @@ def draws_placeholder(recording, checkpoint):
     return int(drawn) == placeholder_of(checkpoint)
 
 
-def problems(lockstep, recording, checkpoint, pictures):
-    """What is wrong with a run; `pictures` is the folder to start from, or None."""
+def problems(lockstep, recording, checkpoint, pictures, kernels):
+    """What is wrong with a run; `pictures` is the folder to start from, or None, `kernels` what must compute."""
     report = recording / ("pictures.json" if pictures else "pixels.json")
     command = [lockstep, "run", ROOT / "pipelines/reference_parity.toml", "--set", f"recording={recording}",
                "--set", f"checkpoint={checkpoint}", "--json", report]
     if pictures:
         command += ["--set", f"images={pictures}"]
+    if kernels == "torch":
+        command += ["--set", "environment.kernels=torch"]
     ran = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     if ran.returncode:
         return [f"exit code {ran.returncode}", ran.stdout, ran.stderr]
-    step = next(s for s in json.loads(report.read_text())["steps"] if s["id"] == "parity")
+    record = json.loads(report.read_text())
+    step = next(s for s in record["steps"] if s["id"] == "parity")
     found = list(step["fingerprint_differences"])
+    if kernels and record["environment"]["kernels"] != kernels:
+        found.append(f"kernels: {record['environment']['kernels']}, {record['environment']['kernels_reason']}")
     entries = {c["subject"]: c for c in step["checks"] if c.get("subject")}
     taken = () if pictures else ("img.",)
     for name in json.loads((recording / "reference.json").read_text())["tensors"]:
@@ -149,7 +158,10 @@ def main():
     parser.add_argument("--lockstep", required=True, type=Path)
     parser.add_argument("--out", required=True, type=Path)
     parser.add_argument("--only", choices=CASES, help="one case")
+    parser.add_argument("--fast-kernels", action="store_true", help="bfloat16 without bfloat16 instructions")
     args = parser.parse_args()
+    if args.fast_kernels:
+        os.environ.update(ATEN_CPU_CAPABILITY="avx2", ONEDNN_MAX_CPU_ISA="AVX2")
     sys.path.insert(0, str(ROOT / "tools"))
     from torchvision_compat import ensure_torchvision
 
@@ -166,15 +178,17 @@ def main():
         folder.mkdir(parents=True)
         for picture in pictures:
             shutil.copy(picture, folder)
-        for dtype in ("bf16", "fp32"):
+        for dtype in ("bf16",) if args.fast_kernels else ("bf16", "fp32"):
             recording = args.out / f"{name}_{dtype}"
             tool("record_hf.py", "--checkpoint", checkpoint, "--out", recording, "--dtype", dtype, "--steps", 2, *options,
                  *(word for picture in pictures for word in ("--image", picture)))
             if name == "placeholder_generated" and not draws_placeholder(recording, checkpoint):
                 raise SystemExit(f"{recording.name}: no placeholder was generated, so its decoding is not tested")
-            for start in [folder, None] if pictures else [None]:
-                found = problems(args.lockstep, recording, checkpoint, start)
-                print(f"{'FAIL' if found else 'ok'} {recording.name} from {'pictures' if start else 'recorded inputs'}")
+            starts = [folder, None] if pictures else [None]
+            for start, kernels in itertools.product(starts, ["fast", "torch"] if args.fast_kernels else [None]):
+                found = problems(args.lockstep, recording, checkpoint, start, kernels)
+                print(f"{'FAIL' if found else 'ok'} {recording.name} from {'pictures' if start else 'recorded inputs'}"
+                      f"{f', kernels: {kernels}' if kernels else ''}")
                 for line in found:
                     print("    " + line)
                 failed = failed or bool(found)

@@ -101,7 +101,7 @@ TEST_CASE("keys have the kind that they need") {
         Strings{"P008 5:8", "P008 6:10", "P008 7:10", "P008 8:8", "P008 9:10"});
 }
 
-TEST_CASE("threads is a positive integer or auto, seed is not negative") {
+TEST_CASE("threads is a positive integer or auto, seed is not negative, kernels is auto or torch") {
   Workspace workspace;
   const auto with = [](const std::string& line) { return "schema = 1\n[environment]\n" + line + "\n" + one_step; };
   CHECK(findings(with("threads = 0")) == Strings{"P017 3:11"});
@@ -111,6 +111,10 @@ TEST_CASE("threads is a positive integer or auto, seed is not negative") {
   CHECK(findings(with("threads = 1.0")) == Strings{"P008 3:11"});
   CHECK(findings(with("seed = -1")) == Strings{"P017 3:8"});
   CHECK(findings(with("seed = \"x\"")) == Strings{"P008 3:8"});
+  CHECK(findings(with("kernels = \"fast\"")) == Strings{"P008 3:11"});
+  CHECK(findings(with("kernels = 1")) == Strings{"P008 3:11"});
+  CHECK(plan(with("kernels = \"torch\"")).plan.environment.kernels == "torch");
+  CHECK(plan(with("kernels = \"auto\"")).plan.environment.kernels == "auto");
   const auto result = plan(with("threads = \"auto\""));
   CHECK(result.ok());
   CHECK_FALSE(result.plan.environment.threads.has_value());

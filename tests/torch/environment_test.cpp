@@ -15,6 +15,11 @@ namespace {
 
 const lockstep::EnvironmentHook& hook() { return *lockstep_torch_environment(); }
 
+void configure(int threads, std::uint64_t seed) {
+  const lockstep::EnvironmentSettings settings{threads, seed, "auto"};
+  hook().configure(&settings);
+}
+
 std::map<std::string, std::string> description() {
   std::map<std::string, std::string> fields;
   hook().describe([](void* context, const char* key,
@@ -26,21 +31,21 @@ std::map<std::string, std::string> description() {
 }  // namespace
 
 TEST_CASE("one thread count for everything; 0 leaves it alone") {
-  hook().configure(2, 0);
+  configure(2, 0);
   CHECK(at::get_num_threads() == 2);
   CHECK(at::get_num_interop_threads() == 1);
-  hook().configure(0, 0);
+  configure(0, 0);
   CHECK(at::get_num_threads() == 2);
-  hook().configure(1, 0);
+  configure(1, 0);
   CHECK(at::get_num_threads() == 1);
 }
 
 TEST_CASE("the seed decides what LibTorch draws") {
-  hook().configure(0, 7);
+  configure(0, 7);
   const auto first = at::rand({8});
-  hook().configure(0, 7);
+  configure(0, 7);
   CHECK(at::equal(first, at::rand({8})));
-  hook().configure(0, 8);
+  configure(0, 8);
   CHECK_FALSE(at::equal(first, at::rand({8})));
 }
 

@@ -13,7 +13,7 @@ class Step;
 
 /// Raised when a public header changes in a way that an older plugin would misread. docs/compatibility.md has the
 /// rules.
-inline constexpr std::uint32_t engine_api_version = 2;
+inline constexpr std::uint32_t engine_api_version = 3;
 
 /// Compared field by field before any C++ of the plugin is called. Plain C: readable whatever built the plugin.
 struct PluginStamp {
@@ -25,11 +25,19 @@ struct PluginStamp {
   const char* libtorch;          ///< version it was built against, null if it links none
 };
 
-/// Settings that a library with state of its own (LibTorch) takes from the engine. Lives in lockstep_torch.
+/// A pipeline's [environment] as a library with state of its own takes it.
+struct EnvironmentSettings {
+  int threads;  ///< 0: leave for later
+  std::uint64_t seed;
+  const char* kernels;  ///< "auto" or "torch"
+};
+
+/// Between the engine and a library with state of its own (LibTorch). Lives in lockstep_torch.
 struct EnvironmentHook {
-  /// After loading: threads (0: leave for later), seed.
-  void (*configure)(int threads, std::uint64_t seed);
-  /// Calls `field(context, key, value)` for each record field: "libtorch", "cpu_capability", …
+  /// After loading, and when a step sets the threads.
+  void (*configure)(const EnvironmentSettings* settings);
+  /// Calls `field(context, key, value)` for each record field: "libtorch", "cpu_capability", … Before the first step,
+  /// and after each, since what computed is known only then.
   void (*describe)(void (*field)(void* context, const char* key, const char* value), void* context);
   /// Runs `body(context)` in inference mode; exceptions pass through.
   void (*around)(void (*body)(void* context), void* context);

@@ -4,8 +4,6 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/clamp.h>
 #include <ATen/ops/gelu.h>
-#include <ATen/ops/linear.h>
-#include <ATen/ops/matmul.h>
 #include <ATen/ops/mean.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/neg.h>
@@ -13,6 +11,7 @@
 #include <ATen/ops/softmax.h>
 
 #include <limits>
+#include <lockstep/kernels.hpp>
 
 namespace gemma4 {
 namespace {
@@ -42,9 +41,9 @@ at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps) {
 }
 
 at::Tensor clippable_linear(const at::Tensor& x, const Weights& weights, bool clipped) {
-  if (!clipped) return at::linear(x, weights("linear.weight"));
+  if (!clipped) return lockstep::linear(x, weights("linear.weight"));
   const auto bounded = at::clamp(x, weights("input_min"), weights("input_max"));
-  return at::clamp(at::linear(bounded, weights("linear.weight")), weights("output_min"), weights("output_max"));
+  return at::clamp(lockstep::linear(bounded, weights("linear.weight")), weights("output_min"), weights("output_max"));
 }
 
 at::Tensor apply_rotary_pos_emb(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin) {
@@ -56,10 +55,10 @@ at::Tensor eager_attention(const at::Tensor& query, const at::Tensor& key, const
   const auto repeats = query.size(1) / key.size(1);
   const auto keys = repeat_kv(key, repeats);
   const auto values = repeat_kv(value, repeats);
-  auto weights = taps("scores", at::mul(at::matmul(query, keys.transpose(2, 3)), 1.0));
+  auto weights = taps("scores", at::mul(lockstep::matmul(query, keys.transpose(2, 3)), 1.0));
   if (mask.defined()) weights = taps("scores_masked", at::add(weights, mask));
   weights = taps("probs", at::softmax(weights, -1, at::kFloat).to(query.scalar_type()));
-  return taps("ctx", at::matmul(weights, values).transpose(1, 2).contiguous());
+  return taps("ctx", lockstep::matmul(weights, values).transpose(1, 2).contiguous());
 }
 
 double lowest(at::ScalarType dtype) {

@@ -1,10 +1,10 @@
 #include "reference/per_layer_inputs.hpp"
 
 #include <ATen/ops/add.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/mul.h>
 
 #include <cmath>
+#include <lockstep/kernels.hpp>
 #include <lockstep/torch.hpp>
 
 #include "reference/blocks.hpp"
@@ -25,7 +25,8 @@ at::Tensor PerLayerInputs::forward(const lockstep::Tensor& llm_input_ids, const 
   };
   const auto token = taps("token", per_layer(embed_tokens_per_layer_.forward(llm_input_ids)));
 
-  const auto projected = taps("ctx_proj", at::linear(fused_embeds, weights_("per_layer_model_projection.weight")));
+  const auto projected =
+      taps("ctx_proj", lockstep::linear(fused_embeds, weights_("per_layer_model_projection.weight")));
   const auto scaled =
       taps("ctx_scaled", per_layer(at::mul(projected, std::pow(static_cast<double>(config_.hidden_size), -0.5))));
   const auto context =

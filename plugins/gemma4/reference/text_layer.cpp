@@ -1,9 +1,9 @@
 #include "reference/text_layer.hpp"
 
 #include <ATen/ops/add.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/mul.h>
 #include <fmt/format.h>
+#include <lockstep/kernels.hpp>
 
 #include "reference/blocks.hpp"
 
@@ -38,7 +38,7 @@ at::Tensor TextLayer::forward(const at::Tensor& hidden, const at::Tensor& per_la
 at::Tensor TextLayer::attention(const at::Tensor& hidden, const RotaryEmbedding::Table& rope, const at::Tensor& mask,
                                 KeyValueStates& states, const Taps& taps) const {
   const auto batch = hidden.size(0), length = hidden.size(1);
-  const auto projected = at::linear(hidden, weights_("self_attn.q_proj.weight"));
+  const auto projected = lockstep::linear(hidden, weights_("self_attn.q_proj.weight"));
   const auto heads = taps("q", projected.view({batch, length, -1, layer_.head_dim}));
   const auto normed = taps("q_norm", norm("self_attn.q_norm", heads));
   const auto query = taps("q_rope", apply_rotary_pos_emb(normed, rope.cos, rope.sin)).transpose(1, 2);
@@ -49,14 +49,14 @@ at::Tensor TextLayer::attention(const at::Tensor& hidden, const RotaryEmbedding:
   taps("kv_source.k", key);
   taps("kv_source.v", value);
   const auto context = eager_attention(query, key, value, mask, taps);
-  return taps("o", at::linear(context.reshape({batch, length, -1}), weights_("self_attn.o_proj.weight")));
+  return taps("o", lockstep::linear(context.reshape({batch, length, -1}), weights_("self_attn.o_proj.weight")));
 }
 
 KeyValue TextLayer::own_key_value(const at::Tensor& hidden, const RotaryEmbedding::Table& rope,
                                   const Taps& taps) const {
   const auto batch = hidden.size(0), length = hidden.size(1);
   const auto heads = [&](const std::string& name) {
-    const auto projected = at::linear(hidden, weights_(fmt::format("self_attn.{}_proj.weight", name)));
+    const auto projected = lockstep::linear(hidden, weights_(fmt::format("self_attn.{}_proj.weight", name)));
     return taps(name, projected.view({batch, length, -1, layer_.head_dim}));
   };
   const auto normed_key = taps("k_norm", norm("self_attn.k_norm", heads("k")));
@@ -66,18 +66,18 @@ KeyValue TextLayer::own_key_value(const at::Tensor& hidden, const RotaryEmbeddin
 }
 
 at::Tensor TextLayer::mlp(const at::Tensor& hidden, const Taps& taps) const {
-  const auto gate = taps("act", gelu_tanh(taps("gate", at::linear(hidden, weights_("mlp.gate_proj.weight")))));
-  const auto up = taps("up", at::linear(hidden, weights_("mlp.up_proj.weight")));
-  return taps("down", at::linear(taps("act_mul", at::mul(gate, up)), weights_("mlp.down_proj.weight")));
+  const auto gate = taps("act", gelu_tanh(taps("gate", lockstep::linear(hidden, weights_("mlp.gate_proj.weight")))));
+  const auto up = taps("up", lockstep::linear(hidden, weights_("mlp.up_proj.weight")));
+  return taps("down", lockstep::linear(taps("act_mul", at::mul(gate, up)), weights_("mlp.down_proj.weight")));
 }
 
 at::Tensor TextLayer::gated_per_layer_input(const at::Tensor& hidden, const at::Tensor& per_layer_input,
                                             const Taps& taps) const {
   // The gate reads the stream itself, without a norm.
   const auto gate =
-      taps("ple_act", gelu_tanh(taps("ple_gate", at::linear(hidden, weights_("per_layer_input_gate.weight")))));
+      taps("ple_act", gelu_tanh(taps("ple_gate", lockstep::linear(hidden, weights_("per_layer_input_gate.weight")))));
   const auto gated = taps("ple_mul", at::mul(gate, per_layer_input));
-  return taps("ple_proj", at::linear(gated, weights_("per_layer_projection.weight")));
+  return taps("ple_proj", lockstep::linear(gated, weights_("per_layer_projection.weight")));
 }
 
 }  // namespace gemma4

@@ -1,12 +1,12 @@
 #include "reference/text_model.hpp"
 
 #include <ATen/ops/div.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/tanh.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <lockstep/kernels.hpp>
 #include <utility>
 
 #include "reference/blocks.hpp"
@@ -55,7 +55,7 @@ at::Tensor TextModel::forward(TextInputs inputs, DynamicCache& cache, std::int64
 }
 
 at::Tensor TextModel::logits(const at::Tensor& hidden, const Taps& taps) const {
-  auto logits = taps("logits_raw", at::linear(hidden, weights_("embed_tokens.weight")));
+  auto logits = taps("logits_raw", lockstep::linear(hidden, weights_("embed_tokens.weight")));
   if (const auto cap = config_.final_logit_softcapping) {
     logits = at::mul(at::tanh(at::div(logits, *cap)), *cap);
   }

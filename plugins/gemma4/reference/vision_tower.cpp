@@ -5,7 +5,6 @@
 #include <ATen/ops/amax.h>
 #include <ATen/ops/any.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/bmm.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/clamp_min.h>
 #include <ATen/ops/cos.h>
@@ -13,7 +12,6 @@
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/eq.h>
 #include <ATen/ops/index.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/logical_not.h>
 #include <ATen/ops/masked_fill.h>
 #include <ATen/ops/matmul.h>
@@ -28,6 +26,7 @@
 
 #include <cmath>
 #include <lockstep/diagnostic.hpp>
+#include <lockstep/kernels.hpp>
 #include <utility>
 
 #include "reference/blocks.hpp"
@@ -91,13 +90,13 @@ at::Tensor VisionTower::image_features(const at::Tensor& pixel_values, const at:
   const auto encoded = encoder(embedded, image_position_ids, padding, taps);
   const auto tokens = taps("scaled", pooler(encoded, image_position_ids, padding, taps).to(tower_.dtype()));
   const auto normed = taps("proj_norm", rms_norm(tokens, {}, config_.rms_norm_eps));
-  return taps("proj", at::linear(normed, embedder_("embedding_projection.weight")));
+  return taps("proj", lockstep::linear(normed, embedder_("embedding_projection.weight")));
 }
 
 at::Tensor VisionTower::patch_embedder(const at::Tensor& pixel_values, const at::Tensor& position_ids,
                                        const at::Tensor& padding, const Taps& taps) const {
   const auto pixels = taps("pixels", at::mul(at::sub(pixel_values, 0.5), 2).to(tower_.dtype()));
-  const auto projected = taps("patch_proj", at::linear(pixels, tower_("patch_embedder.input_proj.weight")));
+  const auto projected = taps("patch_proj", lockstep::linear(pixels, tower_("patch_embedder.input_proj.weight")));
 
   const auto table = tower_("patch_embedder.position_embedding_table");  // [2, positions, Hv]
   const auto clamped = at::clamp_min(position_ids, 0);

@@ -7,7 +7,6 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/gelu.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/maximum.h>
 #include <ATen/ops/minimum.h>
@@ -17,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <lockstep/diagnostic.hpp>
+#include <lockstep/kernels.hpp>
 #include <lockstep/torch.hpp>
 
 namespace gemma4 {
@@ -63,7 +63,7 @@ Tensor rms_norm(const Tensor& x, double eps, const Tensor& weight = {}) {
 Tensor clipped_linear(Tensor x, const VisionProjection& proj) {
   const bool clipped = proj.input_min.defined();
   if (clipped) x = at::minimum(at::maximum(x, proj.input_min), proj.input_max);
-  x = at::linear(x, proj.weight);
+  x = lockstep::linear(x, proj.weight);
   if (clipped) x = at::minimum(at::maximum(x, proj.output_min), proj.output_max);
   return x;
 }
@@ -106,7 +106,7 @@ Tensor eager_vision_features(const VisionWeights& weights, const Tensor& pixel_v
 
   const auto at_x = weights.position_embedding_table.select(0, 0).index({x_ids});
   const auto at_y = weights.position_embedding_table.select(0, 1).index({y_ids});
-  auto hidden = at::linear(((pixel_values - 0.5) * 2).to(dtype), weights.input_proj) +
+  auto hidden = lockstep::linear(((pixel_values - 0.5) * 2).to(dtype), weights.input_proj) +
                 (at_x + at_y).masked_fill(padding.unsqueeze(-1), 0);
 
   const auto along_x = rotation_of(x_ids, config, dtype);
@@ -127,8 +127,8 @@ Tensor eager_vision_features(const VisionWeights& weights, const Tensor& pixel_v
     const auto v = rms_norm(heads_of(layer.v_proj), eps);
     const auto keys = k.repeat_interleave(repeats, 2).permute({0, 2, 3, 1});
     const auto values = v.repeat_interleave(repeats, 2).permute({0, 2, 1, 3});
-    const auto scores = at::matmul(q.permute({0, 2, 1, 3}), keys).masked_fill(hidden_keys, lowest);
-    const auto attended = at::matmul(scores.softmax(-1, at::kFloat).to(dtype), values);
+    const auto scores = lockstep::matmul(q.permute({0, 2, 1, 3}), keys).masked_fill(hidden_keys, lowest);
+    const auto attended = lockstep::matmul(scores.softmax(-1, at::kFloat).to(dtype), values);
     hidden = clipped_linear(attended.permute({0, 2, 1, 3}).flatten(2), layer.o_proj);
     hidden = residual + rms_norm(hidden, eps, layer.post_attention_layernorm);
 
@@ -151,7 +151,7 @@ Tensor eager_vision_features(const VisionWeights& weights, const Tensor& pixel_v
       at::matmul(share.transpose(1, 2).contiguous(), hidden.masked_fill(padding.unsqueeze(-1), 0).to(at::kFloat));
   const auto filled = share.masked_fill(padding.unsqueeze(-1), 0).ne(0).any(1);  // bool [N, length]
   const auto scaled = (pooled * std::sqrt(static_cast<double>(config.hidden_size))).index({filled});
-  return at::linear(rms_norm(scaled.to(dtype), eps), weights.embedding_projection);
+  return lockstep::linear(rms_norm(scaled.to(dtype), eps), weights.embedding_projection);
 }
 
 }  // namespace gemma4

@@ -3,15 +3,14 @@
 #include <cmath>
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/bmm.h>
 #include <ATen/ops/clamp.h>
 #include <ATen/ops/gelu.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/softmax.h>
 #include <fmt/format.h>
 
+#include <lockstep/kernels.hpp>
 #include <lockstep/torch.hpp>
 
 namespace gemma4 {
@@ -34,13 +33,13 @@ class StaticVision {
     }
     x = pooler(x);
     show("vis.scaled", x);
-    return at::linear(normalized(x), weights_.embedding_projection);
+    return lockstep::linear(normalized(x), weights_.embedding_projection);
   }
 
  private:
   Tensor patch_embedder(const Tensor& pixels) const {
     const auto centered = pixels.mul(2).sub(1).to(weights_.dtype());
-    return at::linear(centered, weights_.input_proj).add(tables_.position_embeddings);
+    return lockstep::linear(centered, weights_.input_proj).add(tables_.position_embeddings);
   }
 
   Tensor encoder_layer(const Tensor& x, const VisionLayerWeights& layer) const {
@@ -62,9 +61,10 @@ class StaticVision {
     const auto key = for_queries(rotated(normalized(split(project(hidden, layer.k_proj), key_heads), layer.k_norm)));
     const auto value = for_queries(normalized(split(project(hidden, layer.v_proj), key_heads)));
 
-    const auto scores = at::bmm(query, key.transpose(1, 2)) + tables_.attention_mask;  // [heads, P, P]
+    const auto scores = lockstep::matmul(query, key.transpose(1, 2)) + tables_.attention_mask;  // [heads, P, P]
     const auto probabilities = at::softmax(scores, -1, at::kFloat).to(weights_.dtype());
-    const auto context = at::bmm(probabilities, value).transpose(0, 1).reshape({patches, heads * config_.head_dim});
+    const auto context =
+        lockstep::matmul(probabilities, value).transpose(0, 1).reshape({patches, heads * config_.head_dim});
     return project(context, layer.o_proj);
   }
 
@@ -81,11 +81,11 @@ class StaticVision {
   }
 
   static Tensor project(const Tensor& x, const VisionProjection& projection) {
-    if (!projection.input_min.defined()) return at::linear(x, projection.weight);
+    if (!projection.input_min.defined()) return lockstep::linear(x, projection.weight);
     const auto clamped = [](const Tensor& t, const Tensor& low, const Tensor& high) {
       return at::clamp(t, low.item(), high.item());
     };
-    return clamped(at::linear(clamped(x, projection.input_min, projection.input_max), projection.weight),
+    return clamped(lockstep::linear(clamped(x, projection.input_min, projection.input_max), projection.weight),
                    projection.output_min, projection.output_max);
   }
 

@@ -5,14 +5,13 @@
 #include <vector>
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/bmm.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/gelu.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/softmax.h>
 #include <fmt/format.h>
 
+#include <lockstep/kernels.hpp>
 #include <lockstep/torch.hpp>
 
 #include "runtime/fixed_shape.hpp"
@@ -33,7 +32,7 @@ Tensor TextGraph::per_layer_projection(const Tensor& token, const Tensor& embeds
   const std::vector<std::int64_t> sizes{embeds.size(0), config().num_hidden_layers,
                                         config().hidden_size_per_layer_input};
   const auto scale = 1.0 / std::sqrt(static_cast<double>(config().hidden_size));
-  const auto context = at::linear(embeds, weights_.per_layer_model_projection).mul(scale).view(sizes);
+  const auto context = lockstep::linear(embeds, weights_.per_layer_model_projection).mul(scale).view(sizes);
   return normalized(context, weights_.per_layer_projection_norm).add(token.view(sizes)).mul(1.0 / std::sqrt(2.0));
 }
 
@@ -57,9 +56,9 @@ Tensor TextGraph::decoder_layer(std::size_t index, const Tensor& hidden, const T
            normalized(attention(index, normed, pass, attended[layer.kv_source], taps), layer.post_attention_layernorm);
   x = x +
       normalized(mlp(index, normalized(x, layer.pre_feedforward_layernorm), taps), layer.post_feedforward_layernorm);
-  const auto gate = gelu(at::linear(x, layer.per_layer_input_gate)) *
+  const auto gate = gelu(lockstep::linear(x, layer.per_layer_input_gate)) *
                     pass.per_layer_inputs.select(1, static_cast<std::int64_t>(index));
-  const auto branch = normalized(at::linear(gate, layer.per_layer_projection), layer.post_per_layer_input_norm);
+  const auto branch = normalized(lockstep::linear(gate, layer.per_layer_projection), layer.post_per_layer_input_norm);
   if (fault_ == Fault::layer_scalar_misplaced) return x + branch * layer.layer_scalar;
   return (x + branch) * layer.layer_scalar;
 }
@@ -68,8 +67,8 @@ KeyValue TextGraph::new_keys_and_values(std::size_t index, const Tensor& normed,
                                         const lockstep::TensorVisitor& taps) const {
   const auto& layer = weights_.layers[index];
   const std::vector<std::int64_t> sizes{normed.size(0), config().num_key_value_heads, config().layers[index].head_dim};
-  auto key = at::linear(normed, layer.k_proj).view(sizes);
-  auto value = at::linear(normed, layer.v_proj).view(sizes);
+  auto key = lockstep::linear(normed, layer.k_proj).view(sizes);
+  auto value = lockstep::linear(normed, layer.v_proj).view(sizes);
   if (fault_ != Fault::key_norm_skipped) key = normalized(key, layer.k_norm);
   if (fault_ != Fault::value_norm_skipped) value = normalized(value);
   key = rotated(key, pass.rotation[config().layers[index].type]).transpose(0, 1);
@@ -92,7 +91,7 @@ Tensor TextGraph::attention(std::size_t index, const Tensor& normed, const TextP
   const auto key_heads = config().num_key_value_heads;
   const auto grouped = heads / key_heads * rows;
 
-  auto query = at::linear(normed, layer.q_proj).view({rows, heads, width});
+  auto query = lockstep::linear(normed, layer.q_proj).view({rows, heads, width});
   if (fault_ != Fault::query_norm_skipped) query = normalized(query, layer.q_norm);
   query = rotated(query, pass.rotation[type]).transpose(0, 1).reshape({key_heads, grouped, width});
 
@@ -104,26 +103,26 @@ Tensor TextGraph::attention(std::size_t index, const Tensor& normed, const TextP
   const bool swap = fault_ == Fault::kv_heads_swapped;
   const auto key = swap ? attended.key.flip(0) : attended.key;
   const auto value = swap ? attended.value.flip(0) : attended.value;
-  const auto scores = at::bmm(query, key.transpose(1, 2)).view({heads, rows, max_seq_}) + mask;
+  const auto scores = lockstep::matmul(query, key.transpose(1, 2)).view({heads, rows, max_seq_}) + mask;
   const auto probabilities = at::softmax(scores, -1, at::kFloat).to(dtype()).view({key_heads, grouped, max_seq_});
-  const auto context = at::bmm(probabilities, value).view({heads, rows, width}).transpose(0, 1);
-  return at::linear(context.reshape({rows, heads * width}), layer.o_proj);
+  const auto context = lockstep::matmul(probabilities, value).view({heads, rows, width}).transpose(0, 1);
+  return lockstep::linear(context.reshape({rows, heads * width}), layer.o_proj);
 }
 
 Tensor TextGraph::mlp(std::size_t index, const Tensor& normed, const lockstep::TensorVisitor& taps) const {
   const auto& layer = weights_.layers[index];
-  const auto gate = at::linear(normed, layer.gate_proj);
+  const auto gate = lockstep::linear(normed, layer.gate_proj);
   const auto activated = gelu(gate);
   if (taps) {
     taps(fmt::format("L{}.gate", index), lockstep::Tensor(gate.unsqueeze(0)));
     taps(fmt::format("L{}.act", index), lockstep::Tensor(activated.unsqueeze(0)));
   }
-  return at::linear(activated * at::linear(normed, layer.up_proj), layer.down_proj);
+  return lockstep::linear(activated * lockstep::linear(normed, layer.up_proj), layer.down_proj);
 }
 
 Tensor TextGraph::lm_head(const Tensor& row) const {
   ensure_static_shape(row, {1, config().hidden_size}, "the row that logits are made of");
-  return at::linear(normalized(row, weights_.norm), weights_.lm_head);
+  return lockstep::linear(normalized(row, weights_.norm), weights_.lm_head);
 }
 
 Tensor TextGraph::normalized(const Tensor& x, const Tensor& weight) const {
