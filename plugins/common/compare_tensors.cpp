@@ -93,8 +93,9 @@ struct CompareTensors final : Step {
       try {
         read(text);
       } catch (const Error& error) {
+        const auto& near = error.diagnostic().did_you_mean;
         rules.error(parameter, fmt::format("{}[{}] \"{}\": {}", parameter.info().name, i, text, error.what()),
-                    error.diagnostic().help);
+                    near.empty() ? error.diagnostic().help : fmt::format("did you mean '{}'?", near));
       }
     }
   }

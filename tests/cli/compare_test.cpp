@@ -62,6 +62,19 @@ TEST_CASE("compare maps names of the first file to names of the second") {
   CHECK(mapped.out.find("old -> new") != std::string::npos);
 }
 
+TEST_CASE("a pattern of --map renames every name that it fits, the first rule that fits counts") {
+  const Files files;
+  files.write({{"layers.0.w", tensor({1, 2}, {2})}, {"layers.1.w", tensor({3}, {1})}, {"kept", tensor({4}, {1})}},
+              {{"blk.0.weight", tensor({1, 2}, {2})}, {"last", tensor({3}, {1})}, {"kept", tensor({4}, {1})}});
+  const auto result = files.compare({"--map", "layers.1.w=last", "--map", "layers.*.w=blk.*.weight"});
+  CHECK(result.code == 0);
+  CHECK_THAT(result.out, contains_text("layers.0.w -> blk.0.weight"));
+  CHECK_THAT(result.out, contains_text("layers.1.w -> last"));
+  const auto missing = files.compare({"--map", "layers.*.w=blk.*.weight"});
+  CHECK(missing.code == 1);
+  CHECK_THAT(missing.out, contains_text("layers.1.w"));
+}
+
 TEST_CASE("files without a common tensor compare nothing, which is no success") {
   const Files files;
   files.write({{"a", tensor({1}, {1})}}, {{"b", tensor({1}, {1})}});

@@ -151,11 +151,11 @@ TEST_CASE("every mistake in a rule is found before the run, with the rule and it
       "with.bounds: P020: step 'bench': bounds[5] \"a: close rtol=1\": close takes rtol and atol together, or neither",
       "with.bounds: P020: step 'bench': bounds[6] \"a: close 5\": '5' is no bound, expected KEY=NUMBER",
       "with.bounds: P020: step 'bench': bounds[7] \"a: ulp max=4 max=5\": 'max' is given twice",
-      "with.bounds: P020: step 'bench': bounds[8] \"a: ulp max=x\": 'max' is 'x', expected a number",
+      "with.bounds: P020: step 'bench': bounds[8] \"a: ulp max=x\": bound 'max' is 'x', expected a number",
       "with.bounds: P020: step 'bench': bounds[9] \"a: ulp min=4\": metric ulp has no bound 'min'",
       "with.bounds: P020: step 'bench': bounds[10] \"a: ulp\": ulp needs max",
-      "with.bounds: P020: step 'bench': bounds[11] \"a: cosine min=2\": 'min' is 2, expected at most 1",
-      "with.bounds: P020: step 'bench': bounds[12] \"a: ulp max=nan\": 'max' is NaN, expected a number",
+      "with.bounds: P020: step 'bench': bounds[11] \"a: cosine min=2\": bound 'min' of cosine is 2, expected at most 1",
+      "with.bounds: P020: step 'bench': bounds[12] \"a: ulp max=nan\": bound 'max' of ulp is NaN, expected a number",
       "with.rename: P020: step 'bench': rename[1] \"a=c\": 'a' is renamed a second time",
       "with.rename: P020: step 'bench': rename[2] \"a*=b\": 'a*' has a '*', 'b' has none"};
   CHECK(bench.problems() == expected);
