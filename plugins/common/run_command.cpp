@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "exchange_folder.hpp"
 #include "process/child_process.hpp"
+#include "process/scratch_folder.hpp"
 
 namespace {
 using namespace lockstep;
@@ -28,6 +28,16 @@ Texts lines_of(const std::string& text) {
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
 }
+
+/// The files that the command reads and writes.
+class ExchangeFiles {
+ public:
+  [[nodiscard]] std::filesystem::path inputs() const { return folder_.path() / "inputs.safetensors"; }
+  [[nodiscard]] std::filesystem::path outputs() const { return folder_.path() / "outputs.safetensors"; }
+
+ private:
+  ScratchFolder folder_{"command"};
+};
 
 /// Runs a program that reads tensors from one safetensors file and writes others to another.
 struct RunCommand final : Step {
@@ -54,7 +64,7 @@ struct RunCommand final : Step {
   }
 
   void run(StepContext& context) override {
-    const common::ExchangeFolder files;
+    const ExchangeFiles files;
     if (inputs) write_safetensors(files.inputs(), inputs->entries());
     const auto request = request_of(files, context);
     const auto result = run_child(request);
@@ -69,7 +79,7 @@ struct RunCommand final : Step {
   }
 
  private:
-  [[nodiscard]] ChildRequest request_of(const common::ExchangeFolder& files, StepContext& context) const {
+  [[nodiscard]] ChildRequest request_of(const ExchangeFiles& files, StepContext& context) const {
     ChildRequest request;
     for (const auto& word : *command)
       request.argv.push_back(
@@ -95,7 +105,7 @@ struct RunCommand final : Step {
     throw Error{message, help.empty() && !tail.empty() ? "the record has more of its output, in output_tail" : help};
   }
 
-  [[nodiscard]] NamedTensors read(const common::ExchangeFolder& files, const Texts& tail) const {
+  [[nodiscard]] NamedTensors read(const ExchangeFiles& files, const Texts& tail) const {
     try {
       return read_tensor_file(files.outputs());
     } catch (const Error& error) {

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include <lockstep/export.hpp>
+
+namespace lockstep {
+
+/// A new folder in the system's folder for temporary files; removed with all that is in it.
+class LOCKSTEP_API ScratchFolder {
+ public:
+  /// `what` it is for, in its name: "lockstep-rows-x8Fq2a" for "rows". Throws Error if it cannot be made.
+  explicit ScratchFolder(std::string_view what);
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace lockstep
