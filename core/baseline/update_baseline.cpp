@@ -84,7 +84,7 @@ void update_baseline(RunRecord& record, const std::filesystem::path& file, const
                      const std::string& date) {
   const FolderLock lock(file);
   const auto before = record;
-  auto baseline = read_baseline_file(file).value_or(Baseline{.pipeline = record.pipeline_name});
+  auto baseline = read_baseline_file(file).value_or(Baseline{.pipeline = common_name(record)});
   judge_by_baseline(record, baseline, file.string());
   auto& result = *record.baseline;
   if (before.verdict != RunVerdict::pass) {

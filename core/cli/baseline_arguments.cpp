@@ -42,11 +42,12 @@ BaselineArguments::BaselineArguments(const Arguments& arguments, PlanResult& res
                                   .message = fmt::format("there is no baseline {}", in_quotes(given->value)),
                                   .location = given->location,
                                   .help = how_to_make});
-  if (baseline_ && !result.plan.name.empty() && baseline_->pipeline != result.plan.name)
+  const auto& pipeline = result.plan.common_name;
+  if (baseline_ && !pipeline.empty() && baseline_->pipeline != pipeline)
     result.diagnostics.push_back(
         {.code = "F004",
          .message = fmt::format("the baseline {} is of pipeline {}, this one is {}", in_quotes(given->value),
-                                in_quotes(baseline_->pipeline), in_quotes(result.plan.name)),
+                                in_quotes(baseline_->pipeline), in_quotes(pipeline)),
          .location = given->location,
          .help = "name the baseline of this pipeline"});
 }

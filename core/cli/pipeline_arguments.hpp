@@ -9,18 +9,18 @@
 
 namespace lockstep::cli {
 
-/// PIPELINE, --config, --set and --skip.
+/// PIPELINE and the options of every verb that reads one.
 [[nodiscard]] PipelineRequest request_of(const Arguments& arguments);
 
 /// --plugin-path, before the folders that are always searched. Throws CommandLineError if one of its folders is
 /// missing.
 [[nodiscard]] PluginLoader loader_of(const Arguments& arguments);
 
-/// --only, --from, --to; what is wrong with them is added to `diagnostics`.
-[[nodiscard]] RunOptions selection_of(const Arguments& arguments, const Plan& plan,
-                                      std::vector<Diagnostic>& diagnostics);
+/// --only, --from and --to.
+[[nodiscard]] RunOptions selection_of(const Arguments& arguments);
 
-/// A visitor of `make_plan` that looks at --only, --from and --to, so that what is wrong is shown with the rest.
-[[nodiscard]] PlanVisitor selection_check(const Arguments& arguments);
+/// The plan with everything that is wrong with it and with --only, --from and --to; the plans of all selected rows go
+/// to `rows`, unless null.
+[[nodiscard]] PlanResult plan_of(const Arguments& arguments, PluginLoader& loader, std::vector<Plan>* rows = nullptr);
 
 }  // namespace lockstep::cli

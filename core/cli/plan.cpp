@@ -13,11 +13,7 @@ namespace {
 
 /// The plan with everything that is wrong with it, printed; the plans of all selected rows go to `rows`, unless null.
 PlanResult checked_plan(const Arguments& arguments, PluginLoader& loader, std::vector<Plan>* rows = nullptr) {
-  const auto check = selection_check(arguments);
-  auto result = make_plan(request_of(arguments), loader, [&](const Plan& plan, std::vector<Diagnostic>& diagnostics) {
-    check(plan, diagnostics);
-    if (rows != nullptr) rows->push_back(plan);
-  });
+  auto result = plan_of(arguments, loader, rows);
   print(result.diagnostics, use_colour(arguments, stderr));
   if (!result.diagnostics.empty()) print(stderr, count_text(result.diagnostics) + "\n");
   return result;

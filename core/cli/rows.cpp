@@ -1,12 +1,10 @@
 #include "cli/rows.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 #include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <mutex>
@@ -18,6 +16,7 @@
 #include "pipeline/exit_code.hpp"
 #include "pipeline/render_diagnostic.hpp"
 #include "process/child_process.hpp"
+#include "process/scratch_folder.hpp"
 #include "report/read_record.hpp"
 #include "report/summary.hpp"
 #include "report/terminal.hpp"
@@ -29,28 +28,6 @@ namespace fs = std::filesystem;
 
 /// What ends the wait for a row after Ctrl-C.
 struct Interrupted {};
-
-/// A folder for the records of rows that nobody asked to keep.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    auto name = (fs::temp_directory_path() / "lockstep-rows-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
-      throw Error("no folder for the records of the rows can be made in " +
-                  in_quotes(fs::temp_directory_path().string()));
-    path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 bool is_report(std::string_view option) {
   return std::ranges::find(report_formats(), option, &ReportFormat::option) != report_formats().end();
@@ -76,7 +53,10 @@ class RowRuns {
   std::vector<RowSummary> run() {
     std::atomic<std::size_t> next = 0;
     const auto work = [&] {
-      for (auto i = next++; i < plan_.rows.size(); i = next++) summaries_[i] = run_row(plan_.rows[i]);
+      for (auto i = next++; i < plan_.rows.size(); i = next++) {
+        summaries_[i] = run_row(plan_.rows[i]);
+        if (summaries_[i].exit_code != exit_code::passed) failed_ = true;
+      }
     };
     std::vector<std::thread> workers;
     for (std::size_t i = 1; i < std::min(jobs_, plan_.rows.size()); ++i) workers.emplace_back(work);
@@ -88,13 +68,18 @@ class RowRuns {
  private:
   RowSummary run_row(const MatrixRow& row) {
     const auto record = record_of_row(row);
-    RowSummary summary{.row = row, .verdict = RunVerdict::interrupted, .exit_code = exit_code::interrupted};
-    if (interrupted_) {
-      summary.message = "not started";
-      return summary;
-    }
     std::error_code ignored;
     fs::remove(record, ignored);  // an older one must not pass for this run's
+    if (interrupted_)
+      return {.row = row,
+              .verdict = RunVerdict::interrupted,
+              .exit_code = exit_code::interrupted,
+              .message = "not started"};
+    if (failed_ && arguments_.has("fail-fast"))
+      return {.row = row,
+              .verdict = RunVerdict::incomplete,
+              .exit_code = exit_code::failed,
+              .message = "not started: another row did not pass (--fail-fast)"};
     ChildRequest request{.argv = words_of(row, record)};
     request.grace = 10;  // the row's process ends its step and writes its record
     std::string output = arguments_.has("quiet") ? fmt::format("row {}\n", row.name) : "";  // else the report says it
@@ -192,7 +177,8 @@ class RowRuns {
   std::FILE* report_;
   std::size_t jobs_;
   const std::atomic<bool>& interrupted_;
-  ScratchFolder scratch_;
+  ScratchFolder scratch_{"rows"};  // for records that nobody asked to keep
+  std::atomic<bool> failed_ = false;
   std::vector<RowSummary> summaries_;
   std::mutex printing_;
 };
@@ -221,7 +207,7 @@ int run_rows(const Arguments& arguments, const PlanResult& plan, const Reports& 
   const auto jobs = jobs_of(arguments);
   auto* stream = reports.use_standard_output() ? stderr : stdout;
   const auto start = std::chrono::steady_clock::now();
-  RunRecord summary{.pipeline_name = plan.plan.name,
+  RunRecord summary{.pipeline_name = plan.plan.common_name,
                     .pipeline_file = plan.plan.file,
                     .pipeline_sha256 = plan.plan.sha256,
                     .overrides = plan.plan.overrides};
@@ -238,7 +224,8 @@ int run_rows(const Arguments& arguments, const PlanResult& plan, const Reports& 
   summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   const auto known = static_cast<std::ptrdiff_t>(summary.diagnostics.size());
-  print(stream, "\n" + terminal_report(summary, {.colour = use_colour(arguments, stream)}));
+  const TerminalStyle style{use_colour(arguments, stream), detail_of(arguments)};
+  print(stream, (style.detail == Detail::quiet ? "" : "\n") + terminal_report(summary, style));
   if (auto failure = printing_failure(stream)) add_report_failure(summary, std::move(*failure));
   reports.write(summary);
   print({summary.diagnostics.begin() + known, summary.diagnostics.end()}, use_colour(arguments, stderr));

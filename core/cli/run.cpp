@@ -41,7 +41,7 @@ int run(const Arguments& arguments) {
   Reports reports(arguments);
   auto loader = loader_of(arguments);
   const auto request = request_of(arguments);
-  auto result = make_plan(request, loader, selection_check(arguments));
+  auto result = plan_of(arguments, loader);
   const BaselineArguments baseline(arguments, result);
   auto inputs = request.configs;
   inputs.push_back(request.file);
@@ -52,7 +52,7 @@ int run(const Arguments& arguments) {
   print(result.diagnostics, colour_of_errors);
   if (!result.plan.all_rows.empty() && result.rows.size() != 1) return run_rows(arguments, result, reports);
 
-  auto options = selection_of(arguments, result.plan, result.diagnostics);
+  auto options = selection_of(arguments);
   options.fail_fast = arguments.has("fail-fast");
   if (const auto dump = arguments.option("dump")) options.dump = dump->value;
   options.interrupted = &catch_interrupts();

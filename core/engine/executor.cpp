@@ -103,6 +103,7 @@ RunRecord Execution::run() {
 
 void Execution::prepare_record() {
   record_.pipeline_name = plan_.name;
+  if (plan_.common_name != plan_.name) record_.common_name = plan_.common_name;
   record_.pipeline_file = plan_.file;
   record_.pipeline_sha256 = plan_.sha256;
   record_.overrides = plan_.overrides;
@@ -370,7 +371,8 @@ RunRecord execute(Plan& plan, const RunOptions& options, const std::vector<RunOb
 
 RunRecord invalid_record(const PlanResult& result, int exit_code) {
   RunRecord record;
-  record.pipeline_name = result.plan.name;
+  const bool one = result.plan.all_rows.empty() || result.rows.size() == 1;
+  record.pipeline_name = one ? result.plan.name : result.plan.common_name;
   record.pipeline_file = result.plan.file;
   record.pipeline_sha256 = result.plan.sha256;
   record.overrides = result.plan.overrides;

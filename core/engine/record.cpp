@@ -42,4 +42,8 @@ std::string_view name_of(StepStatus status) noexcept {
   return "error";
 }
 
+const std::string& common_name(const RunRecord& record) noexcept {
+  return record.common_name.empty() ? record.pipeline_name : record.common_name;
+}
+
 }  // namespace lockstep

@@ -78,7 +78,7 @@ struct RowSummary {
   MatrixRow row;
   RunVerdict verdict = RunVerdict::incomplete;
   int exit_code = 0;
-  std::optional<std::string> message;  ///< how its process ended, if that is all that is known
+  std::optional<std::string> message;  ///< why it did not pass: its first problem, or how its process ended
   double seconds = 0;
   std::int64_t peak_rss_bytes = 0;
   std::optional<std::string> record;                         ///< its file, relative to the summary's folder
@@ -90,6 +90,7 @@ struct RowSummary {
 struct RunRecord {
   std::string tool_version;  ///< of the program that wrote it; empty: this one
   std::string pipeline_name;
+  std::string common_name;  ///< the same of every row of a matrix; empty: `pipeline_name`
   std::string pipeline_file;
   std::string pipeline_sha256;
   std::vector<std::string> overrides;
@@ -106,5 +107,8 @@ struct RunRecord {
   std::optional<MatrixRow> row;                 ///< the row that ran; none in a summary
   std::optional<std::vector<RowSummary>> rows;  ///< of a summary
 };
+
+/// The pipeline's name, the same of every row of its matrix.
+[[nodiscard]] LOCKSTEP_API const std::string& common_name(const RunRecord& record) noexcept;
 
 }  // namespace lockstep

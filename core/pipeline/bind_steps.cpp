@@ -12,7 +12,6 @@
 #include "pipeline/convert_parameter.hpp"
 #include "pipeline/isolation.hpp"
 #include "pipeline/render_diagnostic.hpp"
-#include "pipeline/source_file.hpp"
 
 namespace lockstep {
 namespace {
@@ -154,20 +153,6 @@ class StepReader {
   std::optional<std::vector<std::string>> names_;
 };
 
-void check_skips(const PipelineRequest& request, const std::vector<StepSource>& sources, Findings& findings) {
-  std::vector<std::string> ids;
-  ids.reserve(sources.size());
-  for (const auto& source : sources) ids.push_back(source.id);
-  for (const auto& id : request.skips) {
-    if (!id.empty() && std::ranges::find(ids, id) != ids.end()) continue;
-    const auto argument = argument_source("--skip", id, findings);
-    findings
-        .error("P034", Location{argument.source, 1, 1, std::max<std::size_t>(id.size(), 1)},
-               fmt::format("the pipeline has no step {}", in_quotes(id)))
-        .did_you_mean = did_you_mean(id, ids);
-  }
-}
-
 }  // namespace
 
 void bind_steps(const Node& document, const PipelineRequest& request, StepCatalog& catalog, Plan& plan,
@@ -186,7 +171,6 @@ void bind_steps(const Node& document, const PipelineRequest& request, StepCatalo
   StepReader reader(request, catalog, findings);
   std::vector<StepSource> sources;
   for (std::size_t i = 0; i < steps.size(); ++i) sources.push_back(reader.read(steps[i], i));
-  check_skips(request, sources, findings);
 
   Wiring wiring(sources);
   for (std::size_t i = 0; i < steps.size(); ++i) {

@@ -44,11 +44,12 @@ The verb does not know what to do with this word. A text with spaces needs quote
 Each of the two options is fine alone, but they ask for opposite things, such as `--quiet` and `--verbose`. Exit code 2.
 )"},
     DiagnosticCode{"C009", "selected step does not exist", R"(
-`--only`, `--from` or `--to` names a step that the pipeline does not have. They take the `id` of a step, not the name
-after `uses`. `lockstep plan PIPELINE` shows the ids. Exit code 2.
+`--only`, `--from` or `--to` names a step that the pipeline does not have, in no row of its matrix. They take the `id` of a
+step, not the name after `uses`. `lockstep plan PIPELINE` shows the ids. Exit code 2.
 )"},
     DiagnosticCode{"C010", "selection is empty", R"(
-`--from` names a step that comes after the one that `--to` names. Steps run in the order of the file. Exit code 2.
+`--from` names a step that comes after the one that `--to` names. Steps run in the order of the file. Or the steps that
+`--only`, `--from` and `--to` name are in no row of the matrix that `--row` chooses, though in others. Exit code 2.
 )"},
     DiagnosticCode{"C011", "two reports with one target", R"(
 `--json` and `--junit` name the same file, or both ask for standard output; the second would overwrite the first. Exit
@@ -65,8 +66,9 @@ Or the bound is none: as in a pipeline it is a finite number that is not negativ
 `top1`, `topk`) is at most 1, and `--k` of `topk` is an integer of at least 1. Exit code 2.
 )"},
     DiagnosticCode{"C014", "unreadable --map", R"(
-`--map OLD=NEW` says that the tensor OLD of the first file is called NEW in the second. Both names are needed, each
-tensor can be renamed once, and no two can be given the same name. Exit code 2.
+`--map OLD=NEW` says that the tensor OLD of the first file is called NEW in the second; with a `*` in each, what the first one
+stands for is put in the place of the second. Both names are needed, each tensor can be renamed once, and no two can be given
+the same name. Of several that fit a name the first counts; one that fits none is refused. Exit code 2.
 )"},
     DiagnosticCode{"C015", "plugin folder does not exist", R"(
 `--plugin-path` names something that is not there or is no folder. Going on would take the steps from the next folder of

@@ -170,7 +170,7 @@ letters, digits, `_` and `-` are quoted. The value is a TOML value if it parses 
 (`matrix.max_seq`) and keys of steps (`step.runtime.with.max_seq`).)"},
 
     {"P034", "--skip names no step", R"(
-The pipeline has no step with this id. `lockstep plan PIPELINE` lists the ids.)"},
+The pipeline has no step with this id, in no row of its matrix. `lockstep plan PIPELINE` lists the ids.)"},
 
     // Wires
     {"P040", "not a wire", R"(

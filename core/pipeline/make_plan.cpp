@@ -16,6 +16,7 @@
 #include "pipeline/render_diagnostic.hpp"
 #include "pipeline/row_findings.hpp"
 #include "pipeline/source_file.hpp"
+#include "pipeline/step_ids.hpp"
 #include "pipeline/toml_document.hpp"
 #include "pipeline/variables.hpp"
 
@@ -175,43 +176,80 @@ void plan_row(const Merged& merged, const Matrix::Row* row, const PipelineReques
   if (const auto* text = document.find("description"); text != nullptr && text->value.text() != nullptr)
     plan.description = *text->value.text();
   plan.environment = read_environment(document, findings);
-  if (row != nullptr) plan.row = row->row;
+  if (row != nullptr)
+    plan.row = row->row;
+  else
+    plan.common_name = plan.name;
   bind_steps(document, request, catalog, plan, findings);
+}
+
+void check_skips(const PipelineRequest& request, const std::vector<std::string>& ids, Findings& findings) {
+  if (ids.empty()) return;
+  for (const auto& id : request.skips) {
+    if (std::ranges::find(ids, id) != ids.end()) continue;
+    const auto argument = argument_source("--skip", id, findings);
+    findings
+        .error("P034", Location{argument.source, 1, 1, std::max<std::size_t>(id.size(), 1)},
+               fmt::format("the pipeline has no step {}", in_quotes(id)))
+        .did_you_mean = did_you_mean(id, ids);
+  }
+}
+
+/// The name with its variables replaced, but with `${matrix.x}` as it is written.
+std::string common_name(const Merged& merged, const Matrix& matrix, const std::string& file_name) {
+  const auto* name = merged.document.find("name");
+  if (name == nullptr) return file_name;
+  MatrixValues as_written;
+  for (const auto& axis : matrix.axes) as_written[axis].data = fmt::format("${{matrix.{}}}", axis);
+  Findings told_by_rows;
+  Variables variables(table_or_empty(merged.document, "vars"), &as_written, told_by_rows);
+  const auto resolved = variables.resolve(name->value);
+  return resolved.text() == nullptr ? file_name : *resolved.text();
 }
 
 void plan_rows(const Merged& merged, const PipelineRequest& request, StepCatalog& catalog, const PlanVisitor& visit,
                PlanResult& result, Findings& findings) {
+  /// False for a row without any of the steps that were asked for.
   const auto plan_and_visit = [&](const Matrix::Row* row, Plan& plan, Findings& found) {
     plan_row(merged, row, request, catalog, plan, found);
+    if (row != nullptr && !has_selected_step(plan, request)) return false;
     std::vector<Diagnostic> more;
     if (visit) visit(plan, more);
     for (auto& diagnostic : more) found.add({std::move(diagnostic)});
+    return true;
   };
   const auto* member = merged.document.find("matrix");
   if (member == nullptr) {
     (void)select_rows(nullptr, request, findings);
     plan_and_visit(nullptr, result.plan, findings);
+    result.step_ids = step_ids(merged.document, nullptr);
+    check_skips(request, result.step_ids, findings);
     return;
   }
   const auto matrix = expand_matrix(*member, merged.axes, findings);
   const auto selected = select_rows(&matrix, request, findings);
   if (!matrix.broken) {
     for (const auto& row : matrix.rows) result.plan.all_rows.push_back(row.row.name);
-    for (const auto index : selected) result.rows.push_back(matrix.rows[index].row);
+    result.plan.common_name = common_name(merged, matrix, result.plan.name);
+    result.step_ids = step_ids(merged.document, &matrix);
+    check_skips(request, result.step_ids, findings);
   }
   RowFindings found_in_rows(selected.size());
   const auto common = result.plan;
+  bool has_plan = false;
   for (std::size_t i = 0; i < selected.size(); ++i) {
     const auto& row = matrix.rows[selected[i]];
     if (selected.size() == 1) {
-      plan_and_visit(&row, result.plan, findings);
+      if (plan_and_visit(&row, result.plan, findings) && !matrix.broken) result.rows.push_back(row.row);
       return;
     }
     auto plan = common;
     Findings found;
-    plan_and_visit(&row, plan, found);
+    const bool has_steps = plan_and_visit(&row, plan, found);
     found_in_rows.add(row, found.take());
-    if (i == 0) result.plan = std::move(plan);
+    if (has_steps && !matrix.broken) result.rows.push_back(row.row);
+    if (i == 0 || (has_steps && !has_plan)) result.plan = std::move(plan);
+    has_plan = has_plan || has_steps;
     if (found_in_rows.full()) break;
   }
   found_in_rows.move_to(findings);

@@ -82,6 +82,7 @@ struct PlannedEnvironment {
 /// every check configured.
 struct Plan {
   std::string name;
+  std::string common_name;  ///< the same of every row of a matrix: with `${matrix.x}` as it is written
   std::string description;
   std::string file;                    ///< as given on the command line
   std::string sha256;                  ///< of the pipeline file's bytes
@@ -100,14 +101,20 @@ struct PipelineRequest {
   std::vector<std::string> skips;                   ///< step ids of --skip
   std::vector<std::string> rows = {};               ///< --row: names of rows, or parts such as "dtype=float32"
   std::optional<std::string> shard = std::nullopt;  ///< --shard: "I/N"
+  /// --only, --from and --to, which leave out the rows of a matrix that have no such step. What a plan has of it is not
+  /// looked at here.
+  std::vector<std::string> only = {};
+  std::optional<std::string> from = std::nullopt;
+  std::optional<std::string> to = std::nullopt;
 };
 
 /// A plan, or everything that is wrong with it, found before anything runs.
 struct PlanResult {
   Plan plan;  ///< of the first selected row; name, file, sha256 and overrides are filled in as far as they are known
-  std::vector<MatrixRow> rows = {};     ///< the selected rows; none without a matrix, or in a shard that gets none
-  std::vector<Diagnostic> diagnostics;  ///< sorted by place; errors make the plan unusable
-  std::size_t unloadable = 0;           ///< how many of the errors are about plugins that do not load
+  std::vector<std::string> step_ids = {};  ///< of every row of the matrix, selected or not
+  std::vector<MatrixRow> rows = {};        ///< the selected rows; none without a matrix, or in a shard that gets none
+  std::vector<Diagnostic> diagnostics;     ///< sorted by place; errors make the plan unusable
+  std::size_t unloadable = 0;              ///< how many of the errors are about plugins that do not load
   [[nodiscard]] LOCKSTEP_API bool ok() const noexcept;
   /// 0, 2 (invalid) or 3 (a plugin that the pipeline uses cannot be loaded); 2 wins.
   [[nodiscard]] LOCKSTEP_API int exit_code() const noexcept;

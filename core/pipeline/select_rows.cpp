@@ -51,12 +51,12 @@ bool holds(const Matrix::Row& row, std::string_view term) {
 
 bool matches(const Matrix::Row& row, std::string_view wanted) {
   if (wanted == row.row.name || holds(row, wanted)) return true;
-  while (!wanted.empty()) {
-    const auto term = wanted.substr(0, wanted.find(','));
-    if (!holds(row, term)) return false;
-    wanted.remove_prefix(std::min(term.size() + 1, wanted.size()));
+  while (true) {
+    const auto comma = wanted.find(',');
+    if (!holds(row, wanted.substr(0, comma))) return false;
+    if (comma == std::string_view::npos) return true;
+    wanted.remove_prefix(comma + 1);
   }
-  return true;
 }
 
 void report_no_row(const Matrix& matrix, const std::string& wanted, Findings& findings) {

@@ -99,6 +99,7 @@ Annotation annotation_of(const Problem& problem) {
   }
   auto text = fmt::format("{}", fmt::join(lines_of(problem.step->reason.value_or("no reason is known")), "\n"));
   if (problem.step->help) text += "\nhelp: " + printable(*problem.step->help);
+  for (const auto& line : problem.step->output_tail) text += "\n| " + printable(line);
   return {step_place, fmt::format("{}: {}", printable(problem.step->id), problem.word), text};
 }
 
@@ -139,8 +140,10 @@ std::string to_github(const RunRecord& record, const RepositoryPlace& place) {
     errors.push_back({place_in(record.pipeline_file + ":1:1"), "lockstep", printable(*record.message)});
   for (const auto& row : record.rows.value_or(std::vector<RowSummary>{})) {
     if (row.verdict == RunVerdict::pass) continue;
-    errors.push_back({place_in(record.pipeline_file + ":1:1"), "row " + printable(row.row.name),
-                      printable(row.message.value_or(std::string(name_of(row.verdict))))});
+    const bool not_started = row.verdict == RunVerdict::incomplete;  // another row's error tells why
+    (not_started ? warnings : errors)
+        .push_back({place_in(record.pipeline_file + ":1:1"), "row " + printable(row.row.name),
+                    printable(row.message.value_or(std::string(name_of(row.verdict))))});
   }
   for (const auto& problem : problems_of(record))
     (problem.kind == Problem::Kind::warning ? warnings : errors).push_back(annotation_of(problem));

@@ -1,6 +1,7 @@
 #include "report/html.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <string_view>
 #include <vector>
 
@@ -71,8 +72,12 @@ std::string title_of(const RunRecord& record) {
   return xml_text(fmt::format("{}: {} · Lockstep", name_of(record.verdict), name.empty() ? "a run" : name));
 }
 
-std::string list_item(std::string_view what, const std::string& where, const std::string& text) {
-  return fmt::format("<li><b>{}</b> {}: {}</li>\n", what, xml_text(where), xml_text(text));
+/// `lines`: what stands below, as it was written.
+std::string list_item(std::string_view what, const std::string& where, const std::string& text,
+                      const std::vector<std::string>& lines = {}) {
+  const auto block =
+      lines.empty() ? "" : fmt::format("\n<pre>{}</pre>", xml_text(fmt::format("{}", fmt::join(lines, "\n"))));
+  return fmt::format("<li><b>{}</b> {}: {}{}</li>\n", what, xml_text(where), xml_text(text), block);
 }
 
 /// For readers without JavaScript: the verdict and all that is not fine.
@@ -90,7 +95,7 @@ std::string without_script(const RunRecord& record) {
   for (const auto& step : record.steps) {
     const bool broken = step.status == StepStatus::error || step.status == StepStatus::crashed;
     if (broken || step.status == StepStatus::skipped)
-      text += list_item(name_of(*step.status), step.id, step.reason.value_or(""));
+      text += list_item(name_of(*step.status), step.id, step.reason.value_or(""), step.output_tail);
     if (broken) continue;
     for (const auto& check : step.checks) {
       if (!check.verdict || is_fine(check)) continue;

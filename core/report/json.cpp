@@ -186,6 +186,7 @@ std::string to_json(const RunRecord& record, const std::vector<std::string>& ste
       {"peak_rss_bytes", record.peak_rss_bytes}};
   json["baseline"] = record.baseline ? to_json(*record.baseline) : Json(nullptr);
   if (!record.matrix.empty()) json["matrix"] = {{"rows", record.matrix}};
+  if (!record.common_name.empty()) json["matrix"]["name"] = record.common_name;
   if (record.row) json["row"] = to_json(*record.row);
   if (record.rows) {
     json["rows"] = Json::array();

@@ -141,6 +141,7 @@ Suite suite_of(const std::vector<RowSummary>& rows) {
       result.type = name_of(row.verdict);
       result.message = row.message.value_or(std::string(name_of(row.verdict)));
     }
+    if (row.verdict == RunVerdict::incomplete) result.kind = Kind::skipped;  // another row's failure tells why
     suite.seconds += row.seconds;
     suite.cases.push_back(std::move(result));
   }

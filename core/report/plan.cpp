@@ -198,6 +198,7 @@ std::string rows_text(const std::vector<MatrixRow>& rows, std::size_t all) {
 
 std::string plan_json(const Plan& all, const std::vector<Plan>& rows) {
   auto json = head_json(all);
+  json["pipeline"]["name"] = all.common_name;
   json["matrix"] = {{"rows", all.all_rows}};
   json["rows"] = Json::array();
   for (const auto& row : rows) {

@@ -1,10 +1,12 @@
 #include "report/problems.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <optional>
 
 #include "report/check_text.hpp"
+#include "report/run_text.hpp"
 
 namespace lockstep {
 namespace {
@@ -73,6 +75,27 @@ std::vector<Problem> problems_of(const RunRecord& record) {
   if (record.baseline) add(problems, *record.baseline, record);
   std::ranges::stable_sort(problems, {}, rank);
   return problems;
+}
+
+std::string line_of(const Problem& problem) {
+  std::string place;
+  std::string what;
+  if (problem.check != nullptr) {
+    place = problem.step->id + " " + title_of(*problem.check);
+    what = outcome_of(*problem.check);
+  } else if (problem.worse != nullptr) {
+    place = fmt::format("{} {}", problem.worse->step, title_of(*problem.worse));
+    what = problem.worse->message;
+  } else if (problem.diagnostic != nullptr) {
+    place = problem.diagnostic->code;
+    what = problem.diagnostic->message;
+  } else {
+    place = problem.step->id;
+    what = problem.step->reason.value_or("no reason is known");
+  }
+  while (place.ends_with(' ')) place.pop_back();
+  what.resize(std::min(what.find('\n'), what.size()));
+  return place.empty() ? what : fmt::format("{}: {}", place, what);
 }
 
 bool is_told_by_step(const Diagnostic& diagnostic) {

@@ -24,6 +24,9 @@ struct Problem {
 /// what fails in a step that is not scored is left out.
 [[nodiscard]] std::vector<Problem> problems_of(const RunRecord& record);
 
+/// "compare same_bits: 1 of 3 differ", without the lines that may follow.
+[[nodiscard]] std::string line_of(const Problem& problem);
+
 /// The diagnostic of a step that ended in ERROR or crashed: the step itself tells it too.
 [[nodiscard]] bool is_told_by_step(const Diagnostic& diagnostic);
 

@@ -251,8 +251,10 @@ RunRecord read_run(const JsonPlace& place) {
   record.seconds = place.at("seconds").number();
   record.peak_rss_bytes = place.at("peak_rss_bytes").integer();
   if (const auto baseline = place.find("baseline")) record.baseline = read_baseline(*baseline);
-  if (const auto matrix = place.find("matrix"))
+  if (const auto matrix = place.find("matrix")) {
     matrix->at("rows").each_element([&record](const JsonPlace& name) { record.matrix.push_back(name.text()); });
+    if (const auto name = matrix->find("name")) record.common_name = name->text();
+  }
   if (const auto row = place.find("row")) record.row = read_row(*row);
   if (const auto rows = place.find("rows")) {
     record.rows.emplace();

@@ -9,6 +9,7 @@
 
 #include "pipeline/exit_code.hpp"
 #include "pipeline/render_diagnostic.hpp"
+#include "report/problems.hpp"
 
 namespace lockstep {
 namespace {
@@ -73,13 +74,21 @@ bool is_same_run(const RowSummary& a, const RowSummary& b) {
   return told(a) == told(b);
 }
 
+/// Why a run did not pass, in a line.
+std::optional<std::string> message_of(const RunRecord& record) {
+  const auto problems = problems_of(record);
+  if (record.verdict == RunVerdict::pass || problems.empty() || problems.front().kind == Problem::Kind::warning)
+    return record.message;
+  return line_of(problems.front());
+}
+
 }  // namespace
 
 RowSummary summary_of(const RunRecord& record) {
   RowSummary row{.row = record.row.value_or(MatrixRow{}),
                  .verdict = record.verdict,
                  .exit_code = record.exit_code,
-                 .message = record.message,
+                 .message = message_of(record),
                  .seconds = record.seconds,
                  .peak_rss_bytes = record.peak_rss_bytes};
   if (record.verdict == RunVerdict::incomplete) {
@@ -142,7 +151,7 @@ RunRecord merge_rows(const std::vector<RunRecord>& records, const std::vector<st
       add(std::move(row), file);
     }
   }
-  RunRecord summary{.pipeline_name = first.pipeline_name,
+  RunRecord summary{.pipeline_name = common_name(first),
                     .pipeline_file = first.pipeline_file,
                     .pipeline_sha256 = first.pipeline_sha256,
                     .overrides = first.overrides};

@@ -100,7 +100,8 @@ std::string rows_report(const RunRecord& record, const TerminalStyle& style) {
     text += "\n";
   }
   if (record.message) text += printable(*record.message) + "\n";
-  return text + "\n" + painted(rows_count_text(record), colour_of(record.verdict), style.colour) + "\n";
+  if (style.detail != Detail::quiet) text += "\n";
+  return text + painted(rows_count_text(record), colour_of(record.verdict), style.colour) + "\n";
 }
 
 }  // namespace

@@ -57,6 +57,30 @@ TEST_CASE("every row is run, the worst one counts, and each has a record beside 
              contains_text("<testsuite name=\"rows\" tests=\"4\" failures=\"2\" errors=\"0\""));
 }
 
+TEST_CASE("a summary says of each row that did not pass what its first problem is") {
+  const auto summary = Json::parse(cli::lockstep({"run", pipeline, "--json", "-"}).out);
+  for (const auto& row : summary.at("rows"))
+    CHECK(row.at("message") == (row.at("verdict") == "pass" ? Json() : Json("compare same_bits: 1 of 3 differ")));
+  CHECK(Json::parse(cli::lockstep(
+                        {"run", "pipelines/rows_end.toml", "--row", "how=throws", "--row", "how=skips", "--json", "-"})
+                        .out)
+            .at("rows")
+            .at(1)
+            .at("message")
+            .get<std::string>()
+            .starts_with("end: "));
+}
+
+TEST_CASE("with --quiet the summary leaves out the rows that passed") {
+  const auto passing = cli::lockstep({"run", pipeline, "--row", "value=2.5", "--quiet"});
+  CHECK(passing.code == 0);
+  CHECK_THAT(passing.out, contains_text("\nrows passed: 2 of 2"));
+  CHECK_THAT(passing.out, !contains_text("pass  value=2.5"));
+  const auto failing = cli::lockstep({"run", pipeline, "--quiet"});
+  CHECK_THAT(failing.out, contains_text("fail  value=2.625,text=a"));
+  CHECK_THAT(failing.out, !contains_text("pass  value=2.5"));
+}
+
 TEST_CASE("rows that run at once give the same summary") {
   const auto summary = [](const std::string& jobs) {
     auto json = Json::parse(cli::lockstep({"run", pipeline, "--jobs", jobs, "--json", "-"}).out);
@@ -195,6 +219,79 @@ TEST_CASE("Ctrl-C ends the row that runs with its record, and starts no other") 
   CHECK(summary.at("rows").at(1).at("message") == "not started");
 }
 
+TEST_CASE("with --fail-fast no further row is started once one did not pass") {
+  const cli::Scratch scratch;
+  const auto stale = scratch.file("out.value=2.5,text=b.json");
+  std::ofstream(stale) << "{}";
+  const auto result = cli::lockstep({"run", pipeline, "--set", "matrix.value=[2.625, 2.5]", "--fail-fast", "--json",
+                                     scratch.file("out.json"), "--junit", scratch.file("out.xml")});
+  CHECK(result.code == 1);
+  const auto summary = read(scratch.file("out.json"));
+  CHECK(verdicts(summary) == std::vector<std::string>{"value=2.625,text=a fail", "value=2.625,text=b incomplete",
+                                                      "value=2.5,text=a incomplete", "value=2.5,text=b incomplete"});
+  CHECK(summary.at("verdict") == "fail");
+  CHECK(summary.at("rows").at(3).at("message") == "not started: another row did not pass (--fail-fast)");
+  CHECK(summary.at("rows").at(3).at("record").is_null());
+  CHECK_FALSE(std::filesystem::exists(stale));
+  CHECK_THAT(cli::content(scratch.file("out.xml")),
+             contains_text("<testsuite name=\"rows\" tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"3\""));
+  CHECK(cli::lockstep({"run", "pipelines/rows_end.toml", "--fail-fast", "--row", "how=throws", "--row", "how=skips"})
+            .code == 1);
+}
+
+TEST_CASE("a step that only some rows have can be named, and chooses those rows") {
+  const std::string rows = "pipelines/rows_ids.toml";
+  const auto of = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"run", rows, "--json", "-"});
+    const auto result = cli::lockstep(words);
+    CHECK(result.code == 0);
+    return Json::parse(result.out);
+  };
+  const auto skipped = of({"--skip", "twice_b", "--jobs", "2"});
+  CHECK(verdicts(skipped) == std::vector<std::string>{"text=a pass", "text=b pass", "text=c pass"});
+  CHECK(skipped.at("rows").at(1).at("steps").at("skipped") == 1);
+  CHECK_FALSE(skipped.at("rows").at(2).at("steps").contains("skipped"));
+  CHECK(verdicts(of({"--only", "twice_b", "--only", "twice_c"})) ==
+        std::vector<std::string>{"text=b pass", "text=c pass"});
+  CHECK(of({"--from", "twice_c"}).at("row").at("name") == "text=c");
+  const auto plan = cli::lockstep({"plan", rows, "--only", "twice_b", "--format", "github-matrix"});
+  CHECK(Json::parse(plan.out).at("include").size() == 1);
+}
+
+TEST_CASE("a step that no row has is refused once, one that no selected row has as well") {
+  for (const auto* option : {"--only", "--skip", "--from", "--to"}) {
+    const auto result = cli::lockstep({"run", "pipelines/rows_ids.toml", option, "twice_x"});
+    CHECK(result.code == 2);
+    CHECK_THAT(result.err, contains_text("did you mean 'twice_a'?"));
+    CHECK_THAT(result.err, contains_text("1 error; nothing ran"));
+  }
+  const auto other = cli::lockstep({"run", "pipelines/rows_ids.toml", "--row", "text=a", "--only", "twice_b"});
+  CHECK(other.code == 2);
+  golden::check("cli/golden/C010-row.txt", cli::normalised(other.err));
+  const auto shard = cli::lockstep({"run", "pipelines/rows_ids.toml", "--shard", "1/3", "--only", "twice_b"});
+  CHECK(shard.code == 0);
+  CHECK_THAT(shard.out, contains_text("no rows in this shard"));
+}
+
+TEST_CASE("a name with the value of an axis is that of its row, and all rows share a baseline and a summary") {
+  const cli::Scratch scratch;
+  const auto run = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", "pipelines/rows_ids.toml"});
+    return cli::lockstep(more);
+  };
+  const auto baseline = scratch.file("base.toml");
+  CHECK(run({"--baseline", baseline, "--update-baseline"}).code == 0);
+  CHECK_THAT(cli::content(baseline), contains_text("pipeline = \"ids of 3 for ${matrix.text}\""));
+  CHECK(run({"--baseline", baseline, "--json", scratch.file("out.json")}).code == 0);
+  CHECK(run({"--baseline", baseline, "--row", "text=b"}).code == 0);
+  CHECK(read(scratch.file("out.json")).at("pipeline").at("name") == "ids of 3 for ${matrix.text}");
+  CHECK(read(scratch.file("out.text=b.json")).at("pipeline").at("name") == "ids of 3 for b");
+  const auto merged = cli::lockstep({"merge", scratch.file("out.text=a.json"), scratch.file("out.text=b.json"),
+                                     scratch.file("out.text=c.json"), "--json", "-"});
+  CHECK(merged.code == 0);
+  CHECK(Json::parse(merged.out).at("pipeline").at("name") == "ids of 3 for ${matrix.text}");
+}
+
 TEST_CASE("a baseline has each row of its own, also when rows run at once") {
   const cli::Scratch scratch;
   const auto run = [&](std::vector<std::string> more) {
@@ -218,8 +315,8 @@ TEST_CASE("a summary tells its rows in Markdown and as annotations") {
   CHECK_THAT(markdown.out, contains_text("| `value=2.625,text=a` | **fail** | 1 fail, 1 pass |"));
   CHECK(markdown.out.find("2.625") < markdown.out.find("`value=2.5,"));
   const auto github = cli::lockstep({"run", pipeline, "--github", "-"});
-  CHECK_THAT(github.out,
-             contains_text("::error file=pipelines/rows.toml,line=1,col=1,title=row value=2.625%2Ctext=a::fail"));
+  CHECK_THAT(github.out, contains_text("::error file=pipelines/rows.toml,line=1,col=1,title=row value=2.625%2Ctext=a::"
+                                       "compare same_bits: 1 of 3 differ"));
 }
 
 TEST_CASE("a number of jobs that is none is refused") {

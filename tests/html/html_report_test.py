@@ -62,7 +62,7 @@ def page_url(record, name, previous=None):
 
 
 def url_of(name):
-    made = {"failing": records.failing, "hostile": records.hostile, "large": records.large,
+    made = {"failing": records.failing, "hostile": records.hostile, "large": records.large, "summary": records.summary,
             "passing": lambda: records.record([records.step("source", status="done"), records.step("one", [records.check("same")], inputs={"x": "source.x"})]),
             "invalid": lambda: records.record([], "invalid", 2, message="nothing ran", diagnostics=[
                 {"severity": "error", "code": "P001", "message": "unknown key 'stepp'", "file": "toy.toml", "line": 3, "column": 1,
@@ -77,7 +77,7 @@ def url_of(name):
     return page_url(made[name](), name)
 
 
-ALL = ("passing", "failing", "hostile", "large", "invalid", "incomplete", "golden")
+ALL = ("summary", "passing", "failing", "hostile", "large", "invalid", "incomplete", "golden")
 
 
 class HtmlReport(unittest.TestCase):
@@ -210,7 +210,7 @@ class HtmlReport(unittest.TestCase):
         self.assertEqual([float(f"{value:.3g}") for value in values[:len(shown)]], shown)
 
     def test_every_text_has_enough_contrast(self):
-        for name in ("failing", "passing", "invalid", "golden"):
+        for name in ("failing", "passing", "invalid", "golden", "summary"):
             for scheme in ("light", "dark"):
                 with self.subTest(record=name, scheme=scheme):
                     page = self.open(name, "#sort=verdict&open=odd/told/", scheme=scheme)
@@ -299,6 +299,34 @@ class HtmlReport(unittest.TestCase):
         page.click("#difference tbody button")
         self.assertIn("layer 6", page.text("tr.check.open"))
         self.assertTrue(self.open("failing").evaluate("document.getElementById('difference').hidden"))
+
+    def test_a_summary_tells_of_each_row_verdict_counts_first_problem_and_record(self):
+        record = records.summary()
+        page = self.open("summary")
+        wrong = [row for row in record["rows"] if row["verdict"] != "pass"]
+        self.assertEqual({"pass": len(record["rows"]) - 3, "fail": 1, "error": 1, "crashed": 1},
+                         {word: int(count) for count, word in (text.split(" ", 1) for text in page.texts(".tile:nth-child(1) .count"))})
+        cells = "[...document.querySelectorAll('#rows tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"
+        shown = page.evaluate(cells)
+        self.assertEqual(100, len(shown))
+        self.assertEqual(["fail", "n=70", "70", "1 fail2 vacuous1,200 pass", "compare same_bits: 1 of 3 differ", "1", "17.75 s", "256 MiB", "out.n=70.json"],
+                         shown[0])
+        self.assertEqual([[row["verdict"], row["name"], row["message"], row["record"] or ""] for row in wrong],
+                         [[cell[0], cell[1], cell[4], cell[8]] for cell in shown[:3]])
+        page.click("#rows .more")
+        self.assertEqual([row["name"] for row in wrong] + [row["name"] for row in record["rows"] if row["verdict"] == "pass"],
+                         [cell[1] for cell in page.evaluate(cells)])
+        self.assertEqual("undefined", page.evaluate("typeof window.pwned"))
+        self.assertTrue(self.open("passing").evaluate("document.getElementById('rows').hidden"))
+
+    def test_the_first_link_leads_to_what_the_page_has(self):
+        for name, target in (("failing", "checks"), ("summary", "rows"), ("invalid", "diagnostics")):
+            with self.subTest(record=name):
+                page = self.open(name)
+                page.press("Tab")
+                page.press("Enter")
+                self.assertEqual(target, page.evaluate("document.activeElement.id"))
+                self.assertTrue(page.evaluate("document.activeElement.checkVisibility()"))
 
     def test_controls_have_names_and_the_page_has_landmarks(self):
         page = self.open("failing")

@@ -49,6 +49,20 @@ def failing():
     return record(steps, "error", 4, baseline=baseline)
 
 
+def row(number, verdict="pass", exit_code=0, message=None, **more):
+    return {"name": f"n={number}", "values": {"n": number}, "verdict": verdict, "exit_code": exit_code, "message": message, "seconds": 0.25 * (number + 1),
+            "peak_rss_bytes": 1 << 28, "record": f"out.n={number}.json", "steps": {"pass": 2}, "checks": {"pass": 30 + number}, **more}
+
+
+def summary(count=150):
+    """The summary of a matrix, among whose passing rows one failed, one crashed and one has texts that look like markup."""
+    rows = [row(i) for i in range(count)]
+    rows[70] = row(70, "fail", 1, "compare same_bits: 1 of 3 differ", checks={"pass": 1200, "fail": 1, "vacuous": 2})
+    rows[90] = row(90, "crashed", 5, "the row's process was ended by signal 11 (SIGSEGV)", record=None, checks={}, steps={})
+    rows[110] = row(110, "error", 4, HOSTILE[0], name=HOSTILE[1], values={"n": HOSTILE[0]}, record=HOSTILE[1])
+    return record([], "crashed", 5, matrix={"rows": [r["name"] for r in rows]}, rows=rows)
+
+
 def hostile():
     """Every text of a record holds something that could be taken for markup, script or layout."""
     steps = []

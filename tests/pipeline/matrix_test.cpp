@@ -130,6 +130,9 @@ TEST_CASE("every mistake in a matrix is found at its own place") {
   CHECK(found("[matrix]\ninclude = [{ n = 3 }]\nexclude = [{ n = 3 }]\n") == Strings{"P074 5:1"});
   CHECK(found("[matrix]\ninclude = [{ n = 3 }]\nexclude = []\n").empty());
   CHECK(found(two_axes, {.sets = {"matrix.o=[1]"}}) == Strings{"P071 --set matrix.o"});
+  CHECK(found(two_axes, {.rows = {"n=1,"}}) == Strings{"P077 --row n"});
+  CHECK(found(two_axes, {.rows = {",n=1"}}) == Strings{"P077 --row ,n"});
+  CHECK(found(two_axes, {.rows = {"n=1,,dtype=bf"}}) == Strings{"P077 --row n"});
   CHECK(found(two_axes, {.rows = {"n=3"}, .shard = "0/2"}) == Strings{"P078 --shard 0/2", "P077 --row n"});
 }
 

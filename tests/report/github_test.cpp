@@ -95,6 +95,15 @@ TEST_CASE("an error comes before failed checks, whatever their order") {
   CHECK(lines_of(to_github(run, nowhere))[0] == "::error title=prefill%3A CRASH::ended by signal 11");
 }
 
+TEST_CASE("the annotation of a crashed step has the last lines that it wrote") {
+  auto run = example();
+  run.steps[7].status = StepStatus::crashed;
+  run.steps[7].reason = "ended by signal 11";
+  run.steps[7].output_tail = {"loading 100%", "::error::no command"};
+  CHECK(lines_of(to_github(run, nowhere))[0] ==
+        "::error title=prefill%3A CRASH::ended by signal 11%0A| loading 100%25%0A| ::error::no command");
+}
+
 TEST_CASE("a run in which all is well has no annotations") {
   auto run = example();
   run.steps.erase(run.steps.begin() + 5, run.steps.end());

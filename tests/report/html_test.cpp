@@ -95,6 +95,16 @@ TEST_CASE("without JavaScript the page tells the verdict and what is not fine") 
   CHECK(count(text, "<li>") == 3);
 }
 
+TEST_CASE("without JavaScript the page tells what a crashed step wrote last") {
+  auto run = example();
+  run.steps[7].status = StepStatus::crashed;
+  run.steps[7].reason = "was ended by signal 11 (SIGSEGV)";
+  run.steps[7].output_tail = {"loading <model>", "  at layer 3"};
+  const auto text = between(to_html(run), "<noscript>", "</noscript>");
+  CHECK(text.find("<li><b>crashed</b> prefill: was ended by signal 11 (SIGSEGV)\n"
+                  "<pre>loading &lt;model&gt;&#10;  at layer 3</pre></li>") != std::string::npos);
+}
+
 TEST_CASE("a run of nothing has a page") {
   RunRecord nothing;
   nothing.verdict = RunVerdict::invalid;

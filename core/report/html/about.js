@@ -65,13 +65,20 @@ function renderSteps(steps) {
   heading("steps").append(h("p", { class: "muted" }, "Parameters, defaults included; wires; what each step published; the plugin that it came from."), list, ...(more ? [more] : []));
 }
 
+/** The rows of a summary, those that did not pass first. */
 function renderRows(rows) {
   if (!Array.isArray(rows) || rows.length === 0) return;
   const axes = [...new Set(rows.flatMap((row) => Object.keys(row.values ?? {})))];
-  const head = ["Verdict", "Row", ...axes, "Exit code", "Time", "Record"];
-  heading("rows").append(scrolling("Matrix rows", null,
-    h("thead", null, h("tr", null, head.map((text) => h("th", { scope: "col" }, visible(text))))),
-    h("tbody", null, rows.map((row) => h("tr", null, h("td", null, badge(row.verdict)), h("th", { scope: "row" }, name(row.name ?? "")),
-      axes.map((axis) => h("td", { class: "mono" }, valueText(row.values?.[axis]))), h("td", { class: "number" }, valueText(row.exit_code)),
-      h("td", { class: "number" }, secondsText(row.seconds)), h("td", null, row.record ? name(row.record, { class: "mono" }) : ""))))));
+  const head = ["Verdict", "Row", ...axes, "Checks", "First problem", "Exit code", "Time", "Memory", "Record"];
+  const cells = (row) => h("tr", null, h("td", null, badge(row.verdict)), h("th", { scope: "row" }, name(row.name)),
+    axes.map((axis) => h("td", { class: "mono" }, valueText(row.values?.[axis]))),
+    h("td", { class: "counts" }, countBadges(new Map(Object.entries(row.checks)), VERDICTS)),
+    h("td", { class: "problem" }, visible(row.message ?? "")), h("td", { class: "number" }, valueText(row.exit_code)),
+    h("td", { class: "number" }, secondsText(row.seconds)), h("td", { class: "number" }, memoryText(row.peak_rss_bytes)),
+    h("td", null, row.record && name(row.record, { class: "mono" })));
+  const body = h("tbody");
+  const ordered = [...rows.filter((row) => row.verdict !== "pass"), ...rows.filter((row) => row.verdict === "pass")];
+  const more = capped(ordered, 100, cells, body, "rows");
+  heading("rows").append(scrolling("Matrix rows", null, h("thead", null, h("tr", null, head.map((text) => h("th", { scope: "col" }, visible(text))))), body),
+    ...(more ? [more] : []));
 }

@@ -22,6 +22,10 @@ renderEnvironment(record, data.texts.command);
 renderSteps(record.steps);
 document.getElementById("about").append(`lockstep ${record.tool.version} · this page is made from the run record alone`);
 
+if (record.steps.length === 0) {
+  const first = document.querySelector("main section:not([hidden])");
+  build(document.querySelector(".skip-link"), { href: `#${first.id}` }, []).textContent = `Skip to ${first.querySelector("h2").textContent}`;
+}
 const links = [...document.querySelectorAll("main section:not([hidden])")].map((section) =>
   h("a", { href: `#${section.id}` }, section.querySelector("h2").textContent));
 document.getElementById("contents").append(...links);

@@ -5,6 +5,8 @@ const VERDICT_TEXT = {
   incomplete: "Incomplete",
 };
 
+const RUN_VERDICTS = ["crashed", "error", "fail", "interrupted", "incomplete", "invalid", "pass"];
+
 function counts(items, of) {
   const result = new Map();
   for (const item of items) result.set(of(item), (result.get(of(item)) ?? 0) + 1);
@@ -32,6 +34,7 @@ function renderHeader(record, checks) {
         h("p", { class: "muted" }, name(pipeline.file), ` · exit code ${record.exit_code}`))),
     record.message && h("p", { class: "message" }, visible(record.message)),
     h("dl", { class: "tiles" },
+      record.rows && tile("Rows", countBadges(counts(record.rows, (row) => row.verdict), RUN_VERDICTS)),
       record.steps.length > 0 && tile("Steps", countBadges(counts(record.steps, (s) => s.status ?? "none"), statuses)),
       checks.length > 0 && tile("Checks", countBadges(counts(checks, (c) => c.verdict), VERDICTS)),
       tile("Time", secondsText(record.seconds)),
