@@ -1,10 +1,9 @@
 #include "report/record_diff.hpp"
 
-#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
+#include <utility>
 
 #include "report/json_value.hpp"
 
@@ -38,6 +37,38 @@ bool same(const Value& a, const Value& b) {
   return a == b || (x != nullptr && y != nullptr && std::isnan(*x) && std::isnan(*y));
 }
 
+/// Each member by its key; of equal ones the first, the second, …
+template <class T, class Key>
+std::vector<std::pair<std::string, std::size_t>> numbered(const std::vector<T>& members, const Key& key) {
+  std::map<std::string, std::size_t> seen;
+  std::vector<std::pair<std::string, std::size_t>> keys;
+  keys.reserve(members.size());
+  for (const auto& member : members) {
+    std::string name(key(member));
+    const auto number = seen[name]++;
+    keys.emplace_back(std::move(name), number);
+  }
+  return keys;
+}
+
+/// Calls `visit(in_a, in_b)` for every member of two lists, matched by `key`; null where only one list has it. First in
+/// the order of `a`, then what only `b` has.
+template <class T, class Key, class Visit>
+void match(const std::vector<T>& a, const std::vector<T>& b, const Key& key, const Visit& visit) {
+  const auto keys_of_a = numbered(a, key);
+  const auto keys_of_b = numbered(b, key);
+  std::map<std::pair<std::string, std::size_t>, std::size_t> in_b;
+  for (std::size_t i = 0; i < b.size(); ++i) in_b.emplace(keys_of_b[i], i);
+  std::vector<bool> used(b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto found = in_b.find(keys_of_a[i]);
+    visit(&a[i], found == in_b.end() ? nullptr : &b[found->second]);
+    if (found != in_b.end()) used[found->second] = true;
+  }
+  for (std::size_t i = 0; i < b.size(); ++i)
+    if (!used[i]) visit(nullptr, &b[i]);
+}
+
 /// Collects the changes of one place.
 class Changes {
  public:
@@ -54,17 +85,15 @@ class Changes {
   }
   /// Field by field; one that only one side has is a change too.
   void compare(Group group, const std::string& prefix, const Fields& before, const Fields& after) {
-    const std::map<std::string, Value> there(after.begin(), after.end());
-    const std::map<std::string, Value> here(before.begin(), before.end());
-    for (const auto& [key, value] : before) {
-      const auto found = there.find(key);
-      if (found == there.end())
-        add(group, prefix + key, value, std::nullopt);
+    const auto key = [](const Fields::value_type& field) -> std::string_view { return field.first; };
+    match(before, after, key, [&](const Fields::value_type* here, const Fields::value_type* there) {
+      if (here != nullptr && there != nullptr)
+        compare(group, prefix + here->first, here->second, there->second);
+      else if (here != nullptr)
+        add(group, prefix + here->first, here->second, std::nullopt);
       else
-        compare(group, prefix + key, value, found->second);
-    }
-    for (const auto& [key, value] : after)
-      if (!here.contains(key)) add(group, prefix + key, std::nullopt, value);
+        add(group, prefix + there->first, std::nullopt, there->second);
+    });
   }
 
  private:
@@ -104,38 +133,18 @@ void compare(const CheckResult& a, const CheckResult& b, Changes changes) {
   changes.compare(Group::information, "bound_source", a.bound_source, b.bound_source);
 }
 
-using Key = std::tuple<std::string, std::string, std::size_t>;
-
-/// The checks by name and subject; of equal ones the first, the second, …
-std::vector<Key> keys_of(const StepRecord& step) {
-  std::map<std::pair<std::string, std::string>, std::size_t> seen;
-  std::vector<Key> keys;
-  for (const auto& check : step.checks) {
-    const auto subject = check.subject ? "=" + *check.subject : std::string();
-    keys.emplace_back(check.name, subject, seen[{check.name, subject}]++);
-  }
-  return keys;
-}
-
 void compare_checks(const StepRecord& a, const StepRecord& b, std::vector<RecordChange>& all) {
-  const auto keys_of_a = keys_of(a);
-  const auto keys_of_b = keys_of(b);
-  std::map<Key, std::size_t> in_b;
-  for (std::size_t i = 0; i < keys_of_b.size(); ++i) in_b.emplace(keys_of_b[i], i);
-  std::vector<bool> used(b.checks.size());
-  for (std::size_t i = 0; i < keys_of_a.size(); ++i) {
-    const auto& check = a.checks[i];
-    const auto found = in_b.find(keys_of_a[i]);
-    if (found == in_b.end()) {
-      Changes(all, a.id, check).add(Group::presence, "check", value_of(check.verdict), std::nullopt);
-      continue;
-    }
-    used[found->second] = true;
-    compare(check, b.checks[found->second], Changes(all, a.id, check));
-  }
-  for (std::size_t i = 0; i < used.size(); ++i)
-    if (!used[i])
-      Changes(all, b.id, b.checks[i]).add(Group::presence, "check", std::nullopt, value_of(b.checks[i].verdict));
+  const auto key = [](const CheckResult& check) {
+    return check.name + (check.subject ? '\0' + *check.subject : std::string());
+  };
+  match(a.checks, b.checks, key, [&](const CheckResult* before, const CheckResult* after) {
+    if (before != nullptr && after != nullptr)
+      compare(*before, *after, Changes(all, a.id, *before));
+    else if (before != nullptr)
+      Changes(all, a.id, *before).add(Group::presence, "check", value_of(before->verdict), std::nullopt);
+    else
+      Changes(all, b.id, *after).add(Group::presence, "check", std::nullopt, value_of(after->verdict));
+  });
 }
 
 Fields outputs_of(const StepRecord& step) {
@@ -169,22 +178,6 @@ void compare(const StepRecord& a, const StepRecord& b, std::vector<RecordChange>
   changes.compare(Group::information, "summary", value_of(a.summary), value_of(b.summary));
   changes.compare(Group::information, "seconds", a.seconds, b.seconds);
   changes.compare(Group::information, "peak_rss_bytes", a.peak_rss_bytes, b.peak_rss_bytes);
-}
-
-/// Calls `visit(in_a, in_b)` for every member of two lists, matched by `key`; null where only one list has it. First in
-/// the order of `a`, then what only `b` has.
-template <class T, class Key, class Visit>
-void match(const std::vector<T>& a, const std::vector<T>& b, const Key& key, const Visit& visit) {
-  std::map<std::string_view, const T*> in_a;
-  std::map<std::string_view, const T*> in_b;
-  for (const auto& member : a) in_a.emplace(key(member), &member);
-  for (const auto& member : b) in_b.emplace(key(member), &member);
-  for (const auto& member : a) {
-    const auto found = in_b.find(key(member));
-    visit(&member, found == in_b.end() ? nullptr : found->second);
-  }
-  for (const auto& member : b)
-    if (!in_a.contains(key(member))) visit(nullptr, &member);
 }
 
 void compare_steps(const RunRecord& a, const RunRecord& b, std::vector<RecordChange>& all) {

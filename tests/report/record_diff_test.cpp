@@ -175,6 +175,14 @@ TEST_CASE("rows of two summaries are compared by name, and one that only one has
         std::vector<std::string>{"rows.n=2.verdict", "rows.n=2.checks.pass", "rows.n=2.checks.fail", "rows.n=3"});
 }
 
+TEST_CASE("a record does not differ from itself, whatever names in it are equal") {
+  auto run = example();
+  run.steps[1].id = run.steps[0].id;
+  run.steps[0].outputs = {{"o.x", "t", {{"", DType::int8, {1}}}}, {"o", "t", {{"x", DType::boolean, {2}}}}};
+  run.rows = {{.row = {"n=0", {}}, .verdict = RunVerdict::pass}, {.row = {"n=0", {}}, .verdict = RunVerdict::fail}};
+  CHECK(diff_records(run, run).empty());
+}
+
 TEST_CASE("records of two rows of one pipeline are not equal") {
   RunRecord before;
   before.row = MatrixRow{"n=1", {}};
