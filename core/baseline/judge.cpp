@@ -11,8 +11,8 @@
 namespace lockstep {
 namespace {
 
-constexpr const auto& set_up = baseline_set_up;
-constexpr const auto& machine = baseline_machine;
+constexpr std::array set_up{"dtype", "checkpoint", "row"};
+constexpr std::array machine{"cpu", "cpu_capability", "libtorch", "threads"};
 
 using Fields = std::vector<std::pair<std::string, Value>>;
 
@@ -34,11 +34,20 @@ std::vector<std::string> differing(const Fields& a, const Fields& b, const Keys&
   return names;
 }
 
+/// From best to worst.
 std::size_t rank_of_ladder(const std::string& ladder) {
-  return static_cast<std::size_t>(std::ranges::find(ladder_levels, ladder) - ladder_levels.begin());
+  constexpr std::array levels{"bits_equal", "signed_zero", "ulp", "close", "far", "non_finite", "not_comparable"};
+  return static_cast<std::size_t>(std::ranges::find(levels, ladder) - levels.begin());
 }
 
 std::string number(double value) { return fmt::format("{:.6g}", value); }
+
+/// "far, was close", with the values if both are known: "norm_wise 0.0019 (far), was 1.9e-07 (close)".
+std::string ladder_change(const BaselineEntry& entry, const CheckResult& check) {
+  if (!entry.value || !check.value) return fmt::format("{}, was {}", *check.ladder, *entry.ladder);
+  return fmt::format("{} {} ({}), was {} ({})", name_of(entry.metric), number(*check.value), *check.ladder,
+                     number(*entry.value), *entry.ladder);
+}
 
 BaselineRecord::Finding finding_of(const BaselineEntry& entry, std::string message) {
   return {entry.step, entry.check, entry.subject, std::move(message)};
@@ -124,7 +133,7 @@ std::optional<std::string> worse_than(const BaselineEntry& entry, const CheckRes
     return fmt::format("measured by {}, was {}", name_of(check.metric), name_of(entry.metric));
   if (!same_machine) return std::nullopt;
   if (entry.ladder && check.ladder && rank_of_ladder(*check.ladder) > rank_of_ladder(*entry.ladder))
-    return fmt::format("{}, was {}", *check.ladder, *entry.ladder);
+    return ladder_change(entry, check);
   if (!entry.value || std::isnan(*entry.value)) return std::nullopt;
   if (!check.value) return fmt::format("{} is undefined, was {}", name_of(entry.metric), number(*entry.value));
   const auto limit = limit_of(entry, margin);
@@ -140,7 +149,7 @@ std::optional<std::string> better_than(const BaselineEntry& entry, const CheckRe
     return fmt::format("pass, was {}", name_of(entry.verdict));
   if (entry.level != Level::require && check.level == Level::require) return "its level is require";
   if (entry.ladder && check.ladder && rank_of_ladder(*check.ladder) < rank_of_ladder(*entry.ladder))
-    return fmt::format("{}, was {}", *check.ladder, *entry.ladder);
+    return ladder_change(entry, check);
   if (!entry.value || !check.value) return std::nullopt;
   const bool better = more_is_better(entry.metric) ? *check.value > *entry.value : *check.value < *entry.value;
   if (!better) return std::nullopt;
@@ -153,7 +162,7 @@ bool is_gone(const BaselineEntry& entry, const RunRecord& record) {
   return step == record.steps.end() || step->scored;  // not selected: nothing is known about it
 }
 
-BaselineRecord stand_of(const RunRecord& record, const Baseline& baseline, const std::string& file) {
+void judge_by_baseline(RunRecord& record, const Baseline& baseline, const std::string& file) {
   BaselineRecord result{
       .file = file, .sha256 = {}, .notes = {}, .worse = {}, .better = {}, .unknown = {}, .update = {}};
   const auto chosen = choose_section(baseline, record);
@@ -165,9 +174,8 @@ BaselineRecord stand_of(const RunRecord& record, const Baseline& baseline, const
       if (const auto* value = find(here, key)) parts.push_back(fmt::format("{} {}", key, to_text(*value)));
     result.worse.push_back(
         {"", "", std::nullopt,
-         parts.empty()
-             ? "the baseline has nothing about this run's set-up; --update-baseline adds it"
-             : fmt::format("the baseline has nothing about {}; --update-baseline adds it", fmt::join(parts, ", "))});
+         fmt::format("the baseline has nothing about {}; --update-baseline takes it in",
+                     parts.empty() ? "this run's set-up" : fmt::format("{}", fmt::join(parts, ", ")))});
   } else {
     const auto& section = *chosen.section;
     if (!chosen.same_machine)
@@ -192,34 +200,12 @@ BaselineRecord stand_of(const RunRecord& record, const Baseline& baseline, const
     for (const auto& [key, check] : checks)
       result.unknown.push_back({std::get<0>(key), check->name, check->subject, "not in the baseline"});
   }
-  return result;
-}
-
-void keep_stand(RunRecord& record, BaselineRecord stand) {
-  if (!stand.worse.empty() && record.verdict == RunVerdict::pass) {
+  if (!result.worse.empty() && record.verdict == RunVerdict::pass) {
     record.verdict = RunVerdict::fail;
     record.exit_code = exit_code::failed;
     record.message = "worse than the baseline";
   }
-  record.baseline = std::move(stand);
-}
-
-void judge_by_baseline(RunRecord& record, const Baseline& baseline, const std::string& file) {
-  auto stand = stand_of(record, baseline, file);
-  if (stand.compared == 0 && stand.worse.empty() && record.verdict == RunVerdict::pass)
-    stand.worse.push_back({"", "", std::nullopt, "nothing was compared: the run performed no check of the baseline"});
-  keep_stand(record, std::move(stand));
-}
-
-std::vector<std::string> rows_gone(const Baseline& baseline, const std::vector<std::string>& matrix) {
-  std::vector<std::string> gone;
-  for (const auto& section : baseline.sections) {
-    const auto* row = find(section.environment, "row");
-    const auto* name = row == nullptr ? nullptr : std::get_if<std::string>(&row->data);
-    const auto is_known = [name](const auto& names) { return std::ranges::find(names, *name) != names.end(); };
-    if (name != nullptr && !is_known(matrix) && !is_known(gone)) gone.push_back(*name);
-  }
-  return gone;
+  record.baseline = std::move(result);
 }
 
 }  // namespace lockstep
