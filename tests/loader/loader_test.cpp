@@ -76,7 +76,7 @@ TEST_CASE("a plugin whose dependency is missing is refused with the library's na
 TEST_CASE("a plugin with another stamp is refused before its C++ runs, with the field that differs") {
   require_refused("bad.wrong_api", "L005",
                   "plugin '" + file_of("bad.wrong_api") +
-                      "' does not fit this engine: it was built for engine API 999, this engine has API 2");
+                      "' does not fit this engine: it was built for engine API 999, this engine has API 3");
   require_refused("bad.no_stamp", "L005",
                   "plugin '" + file_of("bad.no_stamp") +
                       "' does not fit this engine: its stamp does not begin with Lockstep's mark");
@@ -198,8 +198,21 @@ TEST_CASE("a step that no folder holds is not found, and the folders searched ar
   const auto lookup = find("good.nothing");
   CHECK(lookup.outcome == Outcome::not_found);
   CHECK(lookup.diagnostic.code == "L001");
-  CHECK(lookup.diagnostic.help == "searched for good.nothing.so in: " TEST_PLUGINS);
+  CHECK(lookup.diagnostic.help == "searched for good.nothing.so in: " TEST_PLUGINS
+                                  "; name its folder with --plugin-path DIR or LOCKSTEP_PLUGIN_PATH");
   CHECK(find("../plugins/good.counter").outcome == Outcome::not_found);
+}
+
+TEST_CASE("a plugin that no folder holds but the build folder here is said to lie there") {
+  const Folder project;
+  fs::create_directories(project.path / "build/plugins");
+  fs::copy_file(file_of("good.counter"), project.path / "build/plugins/mine.counter.so");
+  const auto before = fs::current_path();
+  fs::current_path(project.path);
+  const auto lookup = find("mine.counter");
+  fs::current_path(before);
+  CHECK(lookup.outcome == Outcome::not_found);
+  CHECK_THAT(lookup.diagnostic.help, contains_text("build/plugins has it: add --plugin-path build/plugins"));
 }
 
 TEST_CASE("an explicit plugin file is opened where it lies, and must exist") {
