@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/pipeline_arguments.hpp"
@@ -19,6 +20,12 @@ PlanResult checked_plan(const Arguments& arguments, PluginLoader& loader, std::v
   return result;
 }
 
+bool has_check(const PlannedStep& step) {
+  if (!step.handle) return false;
+  return std::ranges::any_of(step.handle->step->declarations().checks,
+                             [](const Check* check) { return check->settings().level != Level::off; });
+}
+
 std::string counted(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
@@ -29,6 +36,13 @@ int validate(const Arguments& arguments) {
   auto loader = loader_of(arguments);
   const auto result = checked_plan(arguments, loader);
   if (!result.ok()) return result.exit_code();
+  if (!std::ranges::any_of(result.plan.steps, has_check))
+    print({{.severity = Severity::warning,
+            .code = "C018",
+            .message = fmt::format("no step of {} has a check: a run ends with exit code 0 once they all ran",
+                                   in_quotes(result.plan.file)),
+            .help = "add a step that compares, for example common.compare_tensors"}},
+          use_colour(arguments, stderr));
   if (arguments.has("quiet")) return exit_code::passed;
   const bool has_matrix = !result.plan.all_rows.empty();
   print(stdout, fmt::format("{} is valid: {}{}\n", result.plan.file,
@@ -77,6 +91,7 @@ std::vector<std::string> command_of(const Arguments& arguments) {
   for (const auto& file : arguments.values("config")) words.insert(words.end(), {"--config", absolute(file)});
   for (const auto* option : {"set", "only", "from", "to", "skip"})
     for (const auto& value : arguments.values(option)) words.push_back(fmt::format("--{}={}", option, value));
+  for (const auto& option : arguments.values("run-option")) words.push_back(option);
   return words;
 }
 

@@ -38,7 +38,7 @@ std::string github_here(const RunRecord& record) {
 
 const std::vector<ReportFormat>& report_formats() {
   static const std::vector<ReportFormat> formats{
-      {record_option, "run record", "write the run record, after every step", to_json},
+      {record_option, "run record", "write the run record", to_json},
       {"junit", "JUnit report", "write a JUnit report", to_junit},
       {"html", "HTML report", "write a page for the browser", [](const RunRecord& record) { return to_html(record); },
        [](const RunRecord& record, const PreviousRun& previous) { return to_html(record, previous); }},
@@ -48,9 +48,11 @@ const std::vector<ReportFormat>& report_formats() {
   return formats;
 }
 
-std::vector<OptionSpec> report_options() {
+std::vector<OptionSpec> report_options(std::string_view help_of_record) {
   std::vector<OptionSpec> options;
-  for (const auto& format : report_formats()) options.push_back({format.option, "FILE", false, format.help});
+  options.reserve(report_formats().size());
+  for (const auto& format : report_formats())
+    options.push_back({format.option, "FILE", false, format.option == record_option ? help_of_record : format.help});
   return options;
 }
 
@@ -110,6 +112,20 @@ std::vector<Diagnostic> Reports::drop_clashes(const std::vector<std::filesystem:
                            .message = std::move(problem),
                            .location = given.location,
                            .help = "give each report a file of its own"});
+    targets_.erase(found);
+  }
+  return diagnostics;
+}
+
+std::vector<Diagnostic> Reports::drop_unwritable() {
+  std::vector<Diagnostic> diagnostics;
+  for (const auto& format : report_formats()) {
+    const auto found = targets_.find(format.option);
+    if (found == targets_.end()) continue;
+    auto problem = found->second.target.problem(format.name);
+    if (!problem) continue;
+    problem->location = found->second.given.location;
+    diagnostics.push_back(std::move(*problem));
     targets_.erase(found);
   }
   return diagnostics;

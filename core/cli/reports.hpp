@@ -26,7 +26,7 @@ struct ReportFormat {
 /// Every form, the run record itself first.
 [[nodiscard]] const std::vector<ReportFormat>& report_formats();
 /// The options of the verbs that write them.
-[[nodiscard]] std::vector<OptionSpec> report_options();
+[[nodiscard]] std::vector<OptionSpec> report_options(std::string_view help_of_record);
 
 /// The reports that a command line asks for.
 class Reports {
@@ -38,6 +38,9 @@ class Reports {
   /// Two reports in one place, or one in the place of an input, are refused: a diagnostic (C011) each, and the report
   /// that would overwrite is not written.
   [[nodiscard]] std::vector<Diagnostic> drop_clashes(const std::vector<std::filesystem::path>& inputs);
+  /// A file that cannot be written where it is asked for, as far as that shows before the run: a diagnostic (R001)
+  /// each, and the report is not written.
+  [[nodiscard]] std::vector<Diagnostic> drop_unwritable();
   [[nodiscard]] bool empty() const { return targets_.empty(); }
   [[nodiscard]] bool use_standard_output() const;
   /// Where the run record goes, which is written while the run goes on; null if it was not asked for.

@@ -52,9 +52,8 @@ step, not the name after `uses`. `lockstep plan PIPELINE` shows the ids. Exit co
 `--only`, `--from` and `--to` name are in no row of the matrix that `--row` chooses, though in others. Exit code 2.
 )"},
     DiagnosticCode{"C011", "two reports with one target", R"(
-`--json` and `--junit` name the same file, or both ask for standard output; the second would overwrite the first. Or
-the report of a row of a matrix, which lies beside the one that is named, would be written over the pipeline, an overlay, the
-baseline or another report, or its name would be longer than a file's may be. Nothing ran. Exit code 2.
+`--json` and `--junit` name the same file, or both ask for standard output; the second would overwrite the first. Exit
+code 2.
 )"},
     DiagnosticCode{"C012", "unknown diagnostic code", R"(
 `lockstep explain` was asked for a code that does not exist. Codes stand in brackets after `error` and `warning`. Upper
@@ -84,6 +83,10 @@ the reason in that file. Exit code 2.
 `lockstep plan --format github-matrix` makes a job for each row. GitHub takes at least one and at most 256 of them. Choose rows
 with `--row` or `--shard`, or make a job for each shard, as the workflow of docs/ci.md does. No axis may
 be called `row`, the key of a row's name in a job. Exit code 2.
+)"},
+    DiagnosticCode{"C018", "pipeline without a check", R"(
+A warning of `lockstep validate`: the steps compute, and none of them compares anything, or all checks are `off`. Such a run
+ends with exit code 0 once its steps ran, for there is nothing that it could fail.
 )"},
 };
 

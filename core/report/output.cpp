@@ -31,6 +31,13 @@ bool ReportTarget::is_replaceable() const {
   return !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
 }
 
+std::optional<Diagnostic> ReportTarget::problem(std::string_view report) const {
+  if (is_standard_output()) return std::nullopt;
+  if (const int error = write_error(path_); error != 0)
+    return cannot_write(report, fmt::format("{}: {}", path_, std::strerror(error)));
+  return std::nullopt;
+}
+
 std::optional<Diagnostic> ReportTarget::write(std::string_view report, std::string_view text) const {
   if (is_standard_output()) {
     errno = 0;

@@ -20,6 +20,8 @@ class LOCKSTEP_API ReportTarget {
   [[nodiscard]] bool is_standard_output() const { return path_ == "-"; }
   /// True if it can be replaced again and again while the run goes on.
   [[nodiscard]] bool is_replaceable() const;
+  /// What a write would fail for, as far as it can be told before the report is there: a folder (R001).
+  [[nodiscard]] std::optional<Diagnostic> problem(std::string_view report) const;
   /// Writes the whole report. A diagnostic (R001) if that fails.
   [[nodiscard]] std::optional<Diagnostic> write(std::string_view report, std::string_view text) const;
 

@@ -228,9 +228,15 @@ std::string rows_ctest(const std::vector<MatrixRow>& rows, const std::string& pr
     while (word.find("]" + equals + "]") != std::string::npos) equals += "=";
     return fmt::format("[{0}[{1}]{0}]", equals, word);
   };
+  const auto with_name = [](std::string word, const std::string& name) {
+    constexpr std::string_view placeholder = "{test}";
+    for (auto at = word.find(placeholder); at != std::string::npos; at = word.find(placeholder, at + name.size()))
+      word.replace(at, placeholder.size(), name);
+    return word;
+  };
   const auto test = [&](const std::string& name, const std::vector<std::string>& words) {
     auto text = fmt::format("add_test({}", quoted(name));
-    for (const auto& word : words) text += " " + quoted(word);
+    for (const auto& word : words) text += " " + quoted(with_name(word, name));
     return text + fmt::format(")\nlist(APPEND lockstep_tests {})\n", quoted(name));
   };
   if (rows.empty()) return test(prefix, command);

@@ -24,7 +24,8 @@ namespace lockstep {
 [[nodiscard]] LOCKSTEP_API std::string rows_github(const std::vector<MatrixRow>& rows);
 
 /// `add_test` commands for a file that ctest includes: a test for each row, or one for a pipeline without rows, called
-/// `prefix` or `prefix.row`. `command` runs the pipeline; `--row` is added. The names are in the list `lockstep_tests`.
+/// `prefix` or `prefix.row`. `command` runs the pipeline; `--row` is added, and `{test}` in a word is the test's name.
+/// The names are in the list `lockstep_tests`.
 [[nodiscard]] LOCKSTEP_API std::string rows_ctest(const std::vector<MatrixRow>& rows, const std::string& prefix,
                                                   const std::vector<std::string>& command);
 

@@ -104,6 +104,16 @@ void AtomicFile::commit() {
   partial_.clear();
 }
 
+int write_error(const std::filesystem::path& target) noexcept try {
+  struct stat status {};
+  if (::stat(target.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    return S_ISDIR(status.st_mode) ? EISDIR : ::access(target.c_str(), W_OK) == 0 ? 0 : errno;
+  const auto folder = behind_links(target).parent_path();
+  return ::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
+} catch (const std::exception&) {
+  return 0;  // the write itself says it better
+}
+
 void write_file(const std::filesystem::path& target, std::string_view bytes) {
   struct stat status {};
   if (::stat(target.c_str(), &status) != 0 || S_ISREG(status.st_mode)) {

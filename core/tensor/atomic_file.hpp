@@ -39,4 +39,7 @@ class LOCKSTEP_API AtomicFile {
 /// to directly. Throws Error.
 LOCKSTEP_API void write_file(const std::filesystem::path& target, std::string_view bytes);
 
+/// The errno with which `write_file` would fail, as far as it can be told without a write; 0: none is known.
+[[nodiscard]] LOCKSTEP_API int write_error(const std::filesystem::path& target) noexcept;
+
 }  // namespace lockstep

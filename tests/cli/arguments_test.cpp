@@ -70,6 +70,7 @@ TEST_CASE("every mistake on the command line renders as approved") {
       Mistake{"C014-both", 2, {"compare", b, a, "--map", "bias=weight", "--map", "weight=weight"}},
       Mistake{"C014-twice", 2, {"compare", a, b, "--map", "weight=bias", "--map", "weight=weight"}},
       Mistake{"C015", 2, {"run", "pipelines/pass.toml", "--plugin-path", "plugins", "--plugin-path=a.safetensors"}},
+      Mistake{"C018", 0, {"validate", "pipelines/no_check.toml"}},
       Mistake{"F001", 2, {"compare", a, "missing.safetensors"}},
       Mistake{"F001-malformed", 2, {"compare", "pipelines/pass.toml", a}},
       Mistake{"F002", 2, {"compare", a, a, "--map", "wieght=kernel"}},
@@ -84,10 +85,11 @@ TEST_CASE("every mistake on the command line renders as approved") {
       Mistake{"N002-no-family", 2, {"new", "step", "norm"}},
       Mistake{"N003", 2, {"new", "step", "mine.norm", "--out-of-tree", "taken"}},
       Mistake{"N004", 2, {"new", "step", "mine.norm"}},
-      Mistake{"N005", 2, {"new", "step", "mine.norm", "--out-of-tree", "pipelines/pass.toml"}},
-      Mistake{"R001", 4, {"run", "pipelines/pass.toml", "--quiet", "--json", "no/such/folder/record.json"}},
+      Mistake{"R001", 2, {"run", "pipelines/pass.toml", "--quiet", "--json", "no/such/folder/record.json"}},
+      Mistake{
+          "R001-baseline", 2, {"run", "pipelines/pass.toml", "--baseline", "no/such/base.toml", "--update-baseline"}},
       Mistake{"R001-circle", 4, {"run", "pipelines/pass.toml", "--quiet", "--json", "circle.json"}},
-      Mistake{"R001-junit", 4, {"run", "pipelines/pass.toml", "--quiet", "--junit", "pipelines"}}};
+      Mistake{"R001-junit", 2, {"run", "pipelines/pass.toml", "--quiet", "--junit", "pipelines"}}};
   for (const auto& mistake : mistakes) {
     INFO(mistake.golden);
     const auto result = process::run(cli::words(mistake.arguments), options);
