@@ -18,6 +18,9 @@ function(lockstep_add_step)
       set(arg_FOLDER ${LOCKSTEP_PLUGIN_DIRECTORY})
     endif()
   endif()
+  if("lockstep::torch" IN_LIST arg_LINK AND NOT TARGET lockstep::torch)
+    message(FATAL_ERROR "lockstep_add_step(NAME ${arg_NAME}): lockstep::torch is not there: find_package(Lockstep COMPONENTS torch)")
+  endif()
   string(REPLACE "." "_" target "step_${arg_NAME}")
   add_library(${target} MODULE ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE lockstep::lockstep ${arg_LINK})
@@ -43,7 +46,8 @@ endfunction()
 #
 # Builds the program `test_family_name` and registers it with ctest: a test of the step that lockstep_add_step has built
 # under this NAME. The program has a `main` of its own, or links what brings one (Catch2::Catch2WithMain, GTest::gtest_main);
-# <lockstep/testing.hpp> is there, and LOCKSTEP_STEP_FILE is the path of the plugin.
+# <lockstep/testing.hpp> is there, LOCKSTEP_STEP_FILE is the path of the plugin, and LOCKSTEP_TEST_FOLDER the folder of the
+# first source file, for golden files beside it.
 function(lockstep_add_step_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "SOURCES;LINK")
   if(NOT arg_NAME OR NOT arg_SOURCES)
@@ -58,7 +62,11 @@ function(lockstep_add_step_test)
   if(TARGET lockstep_options)
     target_link_libraries(test_${name} PRIVATE lockstep_options)
   endif()
-  target_compile_definitions(test_${name} PRIVATE LOCKSTEP_STEP_FILE="$<TARGET_FILE:step_${name}>")
+  list(GET arg_SOURCES 0 folder)
+  cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+  cmake_path(GET folder PARENT_PATH folder)
+  target_compile_definitions(test_${name} PRIVATE LOCKSTEP_STEP_FILE="$<TARGET_FILE:step_${name}>"
+                                                  LOCKSTEP_TEST_FOLDER="${folder}")
   add_dependencies(test_${name} step_${name})
   add_test(NAME ${arg_NAME} COMMAND test_${name})
 endfunction()

@@ -1,5 +1,5 @@
-#include <exception>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +12,6 @@
 #include "cli/verbs.hpp"
 #include "pipeline/exit_code.hpp"
 #include "pipeline/render_diagnostic.hpp"
-#include "report/run_text.hpp"
 #include "scaffold/new_step.hpp"
 
 namespace lockstep::cli {
@@ -34,11 +33,22 @@ StepName name_of(const Arguments::Given& given) {
   }
 }
 
+/// The project outside of Lockstep's tree that gets one more step; none: it is a new one, or in the tree.
+std::optional<fs::path> project_to_extend(const Arguments& arguments) {
+  if (const auto folder = arguments.option("out-of-tree")) {
+    const auto root = project_of(folder->value);
+    const bool itself = root && *root == (fs::absolute(folder->value) / "").lexically_normal().parent_path();
+    return itself ? root : std::nullopt;
+  }
+  return source_tree_of(fs::current_path()) ? std::nullopt : project_of(fs::current_path());
+}
+
 std::vector<NewFile> files_of(const Arguments& arguments, const StepName& name) {
+  if (const auto project = project_to_extend(arguments)) return step_in_project(name, *project);
   if (const auto folder = arguments.option("out-of-tree")) return step_project(name, folder->value, LOCKSTEP_VERSION);
   if (const auto root = source_tree_of(fs::current_path())) return step_in_tree(name, *root);
   refuse({.code = "N004",
-          .message = "the working directory is not in a source tree of Lockstep",
+          .message = "the working directory is in no source tree of Lockstep and in no project that finds the package",
           .help = fmt::format("for a project of its own: lockstep new step {} --out-of-tree DIR", name.full())},
          arguments.positional(1).location);
 }
@@ -49,12 +59,18 @@ std::string shown(const fs::path& path) {
   return relative.native().starts_with("..") ? path.string() : relative.string();
 }
 
-std::string next_of(const Arguments& arguments, const StepName& name) {
+/// `extends`: the project that got one more step.
+std::string next_of(const Arguments& arguments, const StepName& name, const std::optional<fs::path>& extends) {
+  if (extends)
+    return fmt::format(
+        "\nnext, in {}:\n  cmake --build build\n  ctest --test-dir build -R {}\n"
+        "  lockstep run pipelines/{}.toml --plugin-path build/plugins\n",
+        extends->string(), name.full(), name.name);
   if (const auto folder = arguments.option("out-of-tree")) {
     return fmt::format(
         "\nnext:\n  cd {}\n  cmake -B build -DCMAKE_PREFIX_PATH=<where Lockstep is installed>\n  cmake --build build\n"
         "  ctest --test-dir build\n  lockstep run pipelines/{}.toml --plugin-path build/plugins\n",
-        quoted_for_shell(folder->value), name.name);
+        folder->value, name.name);
   }
   return fmt::format(
       "\nnext, in the root of the tree:\n  cmake --preset release\n  cmake --build build --target all docs-steps\n"
@@ -85,18 +101,12 @@ int new_step(const Arguments& arguments) {
             .help = "choose another name or folder, or move what is there"},
            arguments.positional(1).location);
   }
-  try {
-    write_all(files);
-  } catch (const std::exception& error) {
-    refuse({.code = "N005",
-            .message = fmt::format("the step's files cannot be written: {}", error.what()),
-            .help = "name a folder that can be written to"},
-           arguments.positional(1).location);
-  }
+  const auto extends = project_to_extend(arguments);
+  write_all(files);
   std::string text;
   for (const auto& file : files)
     text += fmt::format("{}  {}\n", file.original ? "extended" : "wrote   ", shown(file.path));
-  print(stdout, text + next_of(arguments, name));
+  print(stdout, text + next_of(arguments, name, extends));
   return exit_code::passed;
 }
 

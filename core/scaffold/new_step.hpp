@@ -36,6 +36,11 @@ struct NewFile {
 [[nodiscard]] std::vector<NewFile> step_project(const StepName& name, const std::filesystem::path& folder,
                                                 const std::string& version);
 
+/// The root of the project with a find_package(Lockstep …) that `folder` lies in; none if it lies in none.
+[[nodiscard]] std::optional<std::filesystem::path> project_of(const std::filesystem::path& folder);
+/// One more step in such a project: its files, and its lines at the end of the project's CMakeLists.txt.
+[[nodiscard]] std::vector<NewFile> step_in_project(const StepName& name, const std::filesystem::path& root);
+
 /// Those that exist already and would be overwritten.
 [[nodiscard]] std::vector<std::filesystem::path> in_the_way(const std::vector<NewFile>& files);
 /// Writes all, or throws Error and leaves everything as it was.

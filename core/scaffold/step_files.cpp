@@ -75,6 +75,31 @@ std::vector<NewFile> step_in_tree(const StepName& name, const fs::path& root) {
   };
 }
 
+std::optional<fs::path> project_of(const fs::path& folder) {
+  for (auto root = fs::absolute(folder).lexically_normal();; root = root.parent_path()) {
+    std::ifstream stream(root / "CMakeLists.txt", std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    if (text.find("find_package(Lockstep") != std::string::npos) return root;
+    if (root == root.root_path()) return std::nullopt;
+  }
+}
+
+std::vector<NewFile> step_in_project(const StepName& name, const fs::path& root) {
+  const auto file = [&](const std::string& path, std::string_view text) {
+    return fresh(root / path, filled_in(text, name));
+  };
+  return {
+      with_lines(root / "CMakeLists.txt",
+                 filled_in("\nlockstep_add_step(NAME @STEP@ SOURCES src/@NAME@.cpp)\n"
+                           "lockstep_add_step_test(NAME @STEP@ SOURCES test/@NAME@_test.cpp)\n",
+                           name)),
+      file("src/" + name.name + ".cpp", step_source),
+      file("test/" + name.name + "_test.cpp", step_test),
+      file("pipelines/" + name.name + ".toml", sample_pipeline),
+      file("docs/" + name.full() + ".md", step_page),
+  };
+}
+
 std::vector<NewFile> step_project(const StepName& name, const fs::path& folder, const std::string& version) {
   const auto file = [&](const std::string& path, std::string_view text) {
     return fresh(folder / path, filled_in(text, name, version));

@@ -55,6 +55,7 @@ const std::string_view step_test =
 
 #include <cmath>
 #include <cstdio>
+#include <exception>
 
 #include <lockstep/testing.hpp>
 
@@ -98,11 +99,14 @@ void a_wrong_parameter_is_refused() {
 
 }  // namespace
 
-int main() {
+int main() try {
   the_right_norm_passes();
   a_wrong_epsilon_fails();
   a_wrong_parameter_is_refused();
   return failures == 0 ? 0 : 1;
+} catch (const std::exception& error) {  // the bench was used in a way that cannot work
+  std::fprintf(stderr, "FAILED: %s\n", error.what());
+  return 1;
 }
 )template";
 

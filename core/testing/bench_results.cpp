@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -105,6 +106,9 @@ std::vector<std::string> StepBench::differences_from_golden(const std::filesyste
     write_safetensors(file, actual);
     return {};
   }
+  if (!std::filesystem::exists(file))
+    return {fmt::format("there is no {}; a run with LOCKSTEP_UPDATE_GOLDEN=1 in the environment writes it",
+                        std::filesystem::absolute(file).string())};
   const auto golden = SafetensorsFile::open(file);
   std::vector<std::string> differences;
   for (const auto& [name, tensor] : actual) {

@@ -68,6 +68,9 @@ StepBench& StepBench::run() {
   }
   auto bench = plan_of(state.handle, state.uses, state.environment);
   state.record = execute(bench.plan, {}, {});
+  auto& result = state.record->steps.front();
+  if (const auto& tail = result.output_tail; !tail.empty())  // recorded() tells all that the step recorded
+    result.extra.emplace_back("output_tail", Value::Array(tail.begin(), tail.end()));
   for (std::size_t i = 0; i < declared.outputs.size(); ++i) {
     auto& output = *declared.outputs[i];
     output.publish(bench.readers[i]->output.value());

@@ -88,6 +88,10 @@ TEST_CASE("nothing that is installed names the folder it was installed to or bui
   }
 }
 
+TEST_CASE("every link in the installed pages leads to a file that is installed") {
+  succeed({LOCKSTEP_SOURCE_DIR "/tools/check_links.sh", (installed().prefix / "share/lockstep").string()});
+}
+
 TEST_CASE("a version that does not fit is refused by the package, which shows both") {
   for (const auto* wanted : {"99.0", "0.2"}) {
     const auto result = configure(OUTSIDE_PROJECT, "wrong_version", {std::string("-DLOCKSTEP_WANTED=") + wanted});
@@ -100,6 +104,17 @@ TEST_CASE("a component that does not exist is refused with those that do") {
   const auto result = configure(OUTSIDE_PROJECT, "wrong_part", {"-DLOCKSTEP_PARTS=tensorflow"});
   CHECK(result.code != 0);
   CHECK_THAT(result.err, Contains("no component 'tensorflow'") && Contains("torch, gemma4"));
+}
+
+TEST_CASE("a step that links LibTorch without the component is refused with the line that brings it") {
+  const auto source = installed().folder / "no_torch";
+  fs::create_directories(source);
+  std::ofstream(source / "CMakeLists.txt") << "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\n"
+                                              "find_package(Lockstep REQUIRED)\nlockstep_add_step(NAME a.b SOURCES "
+                                              "b.cpp LINK lockstep::torch)\n";
+  const auto result = configure(source.string(), "no_torch_build", {});
+  CHECK(result.code != 0);
+  CHECK_THAT(result.err, Contains("find_package(Lockstep COMPONENTS torch)"));
 }
 
 TEST_CASE("a LibTorch other than the one that Lockstep was built with is refused with both versions") {

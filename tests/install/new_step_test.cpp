@@ -96,6 +96,20 @@ TEST_CASE("a new step out of tree builds, passes its test and runs as it is, and
   CHECK(text_of(project / "src/rms_norm.cpp") == before);
 }
 
+TEST_CASE("a second step of a project outside is added to it, from inside or by its folder") {
+  const auto project = installed().folder / "two_steps";
+  REQUIRE(new_step("mine.rms_norm", installed().folder, {"--out-of-tree", project.string()}).code == 0);
+  const auto inside = new_step("mine.other", project / "src");
+  INFO(inside.out << inside.err);
+  REQUIRE(inside.code == 0);
+  CHECK_THAT(inside.out, Contains("extended  ") && Contains("CMakeLists.txt"));
+  REQUIRE(new_step("yours.third", installed().folder, {"--out-of-tree", project.string()}).code == 0);
+  const auto plugins = build(project, "two_steps_build") / "plugins";
+  for (const auto* pipeline : {"rms_norm", "other", "third"})
+    succeed({installed().program, "run", (project / "pipelines" / (std::string(pipeline) + ".toml")).string(),
+             "--plugin-path", plugins.string()});
+}
+
 TEST_CASE("new steps in a source tree build and pass, and a second one of a family extends its build lines") {
   const auto root = small_tree();
   const auto first = new_step("mine.rms_norm", root / "docs");  // anywhere below the root

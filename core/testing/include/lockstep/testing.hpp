@@ -111,7 +111,7 @@ class LOCKSTEP_API StepBench {
   [[nodiscard]] const std::vector<std::pair<std::string, Tensor>>& tensors() const;
 
   /// Compares tensors() with a safetensors file; what differs, each as "probabilities: 112 of 1,000 differ", empty if
-  /// nothing does. A tensor on one side only differs, and so does a step that publishes no tensor.
+  /// nothing does. A tensor on one side only differs; so do a step that publishes no tensor and a missing file.
   ///
   /// With LOCKSTEP_UPDATE_GOLDEN=1 in the environment the file is written instead, and nothing differs: look at what
   /// changed before you commit it. Throws Error if the file cannot be read or written.
