@@ -1,13 +1,15 @@
 # lockstep_add_pipeline_tests(FILE pipeline.toml [PREFIX name] [CONFIG file…] [SET key=value…] [PLUGIN_PATH folder…]
 #                             [LABELS label…] [TIMEOUT seconds] [WORKING_DIRECTORY folder] [ENVIRONMENT name=value…]
-#                             [DEPENDS target…])
+#                             [DEPENDS target…] [BASELINE file] [JSON folder])
 #
 # Each row of the pipeline's matrix becomes a test `name.row`, a pipeline without a matrix the test `name`; by default
 # the name is the file's. A test passes if `lockstep run` ends with exit code 0. ctest asks the program for the rows when
 # it starts, so a changed pipeline needs no new configure. A pipeline whose rows cannot be found is one test that fails and
-# says why. Relative paths are of the current source folder. DEPENDS: targets that the default build then makes.
+# says why. Relative paths are of the current source folder. DEPENDS: targets that the default build then makes. BASELINE:
+# a test fails too where a check is worse than there. JSON: a folder that gets each test's run record, `name.row.json`; it is
+# made, and a relative one is of the current binary folder. `lockstep merge` makes a summary of them.
 function(lockstep_add_pipeline_tests)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "FILE;PREFIX;TIMEOUT;WORKING_DIRECTORY"
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "FILE;PREFIX;TIMEOUT;WORKING_DIRECTORY;BASELINE;JSON"
                         "CONFIG;SET;PLUGIN_PATH;LABELS;ENVIRONMENT;DEPENDS")
   if(NOT arg_FILE)
     message(FATAL_ERROR "lockstep_add_pipeline_tests: FILE is required")
@@ -39,6 +41,16 @@ function(lockstep_add_pipeline_tests)
   foreach(set IN LISTS arg_SET)
     string(APPEND words " [==[--set=${set}]==]")
   endforeach()
+
+  if(arg_BASELINE)
+    cmake_path(ABSOLUTE_PATH arg_BASELINE BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+    string(APPEND words " [==[--run-option=--baseline=${arg_BASELINE}]==]")
+  endif()
+  if(arg_JSON)
+    cmake_path(ABSOLUTE_PATH arg_JSON BASE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+    file(MAKE_DIRECTORY ${arg_JSON})
+    string(APPEND words " [==[--run-option=--json=${arg_JSON}/{test}.json]==]")
+  endif()
 
   set(environment "")
   foreach(variable IN LISTS arg_ENVIRONMENT)

@@ -1,7 +1,14 @@
 #!/usr/bin/env bash
-# tools/check_links.sh: every relative link in the Markdown files leads to a file or folder of the tree
+# tools/check_links.sh [FOLDER]: every relative link in the Markdown files of the tree, or of an installed one
+# (PREFIX/share/lockstep), leads to a file or folder
 set -euo pipefail
-cd "$(dirname "$0")/.."
+if [ $# -gt 0 ]; then
+  cd "$1"
+  files=$(find . -name '*.md')
+else
+  cd "$(dirname "$0")/.."
+  files=$(git ls-files '*.md')
+fi
 broken=0
 while read -r file; do
   while read -r target; do
@@ -10,5 +17,5 @@ while read -r file; do
       broken=1
     fi
   done < <({ grep -oE '\]\([^)]+\)' "$file" || true; } | sed -E 's/^\]\(//; s/\)$//; s/#.*//' | grep -vE '^$|^[a-z]+:' || true)
-done < <(git ls-files '*.md')
+done <<<"$files"
 exit $broken

@@ -135,6 +135,24 @@ TEST_CASE("ctest passes and fails as the rows do") {
   CHECK_THAT(project.ctest({"-R", "^invalid$", "--output-on-failure"}).out, contains_text("error["));
 }
 
+TEST_CASE("a test of ctest is held against a baseline and keeps its record, and the records merge") {
+  const Project project(
+      fmt::format("lockstep_add_pipeline_tests(FILE {0}/rows.toml PREFIX verify SET matrix.value=[2.5] JSON records)\n"
+                  "lockstep_add_pipeline_tests(FILE {0}/pass.toml BASELINE base.toml)\n",
+                  pipelines));
+  const auto& scratch = project.scratch();
+  const auto without = project.ctest({"-R", "^pass$", "--output-on-failure"});
+  CHECK(without.code != 0);
+  CHECK_THAT(without.out, contains_text("there is no baseline '" + scratch.file("base.toml")));
+  CHECK(cli::lockstep({"run", "pipelines/pass.toml", "--baseline", scratch.file("base.toml"), "--update-baseline"})
+            .code == 0);
+  CHECK(project.ctest({}).code == 0);
+  const auto summary = cli::lockstep({"merge", scratch.file("b/records/verify.value=2.5,text=a.json"),
+                                      scratch.file("b/records/verify.value=2.5,text=b.json")});
+  CHECK(summary.code == 0);
+  CHECK_THAT(summary.out, contains_text("rows passed: 2 of 2"));
+}
+
 TEST_CASE("ctest asks for the rows in the environment and the folder that the tests have") {
   const Project project(
       fmt::format("lockstep_add_pipeline_tests(FILE {0}/rows.toml PREFIX verify WORKING_DIRECTORY there\n"
