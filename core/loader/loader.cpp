@@ -39,6 +39,13 @@ std::optional<fs::path> first_hit(const std::vector<fs::path>& folders, const st
   return std::nullopt;
 }
 
+/// What to do about a plugin that no folder has: a project's build tree often has it.
+std::string how_to_find(const std::string& uses) {
+  const auto* near = "build/plugins";
+  if (first_hit({near}, uses)) return fmt::format("{} has it: add --plugin-path {}", near, near);
+  return "name its folder with --plugin-path DIR or LOCKSTEP_PLUGIN_PATH";
+}
+
 StepCatalog::Lookup create_step(const OpenPlugin& plugin) {
   PluginError error{};
   Step* step = nullptr;
@@ -74,9 +81,10 @@ StepCatalog::Lookup PluginLoader::find(const std::string& uses, const fs::path& 
       return {.outcome = Outcome::not_found,
               .diagnostic = {.code = "L001",
                              .message = fmt::format("no plugin for step '{}' was found", uses),
-                             .help = fmt::format("searched for {}{} in: {}", uses, suffix(),
-                                                 tried.empty() ? std::string("no folder")
-                                                               : fmt::format("{}", fmt::join(tried, ", ")))}};
+                             .help = fmt::format(
+                                 "searched for {}{} in: {}; {}", uses, suffix(),
+                                 tried.empty() ? std::string("no folder") : fmt::format("{}", fmt::join(tried, ", ")),
+                                 how_to_find(uses))}};
     }
   } else {
     std::error_code ignored;

@@ -87,8 +87,9 @@ The step has a parameter without a default, and `with` does not give it. An empt
 
     {"P016", "parameter of the wrong kind", R"(
 A value is not of the parameter's kind. An integer is accepted for a real number, nothing else is converted: `1.0` is no
-integer, `"160"` is no number, `160` is no text. On the command line no quotes are needed: `--set prompt=160` gives the
-text `160` to a text parameter.)"},
+integer, `"160"` is no number, `160` is no text. Where a text is expected a reference in quotes, `"${matrix.length}"`, may
+stand for a number or a boolean: its spelling is the text. On the command line no quotes are needed: `--set prompt=160` gives
+the text `160` to a text parameter.)"},
 
     {"P017", "value out of range", R"(
 A number is below or above what the parameter (or `threads`, or `seed`) allows. The limits are inclusive; NaN is outside
@@ -190,7 +191,11 @@ The step before the dot exists, but has no output of the name behind it. `lockst
 
     {"P044", "types do not fit", R"(
 Output and input have different types. Types are compared by their ids, such as `lockstep.tensor/1`: the part behind the
-slash is a version, and two versions of a type do not fit. If both come from your plugins, rebuild the older one.)"},
+slash is a version, and two versions of a type do not fit. If both come from your plugins, rebuild the older one.
+
+`lockstep.tensor/1` is one tensor (`In<Tensor>`), `lockstep.tensors/1` a set of named ones (`In<NamedTensors>`), as
+`common.load_tensors` and `common.run_command` give it. To read one out of a set, a step declares `In<NamedTensors> inputs`
+and takes `inputs->at("hidden")`.)"},
 
     {"P045", "unknown input", R"(
 `inputs` names an input that the step does not have. `lockstep describe STEP` lists inputs.)"},

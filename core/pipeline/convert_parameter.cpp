@@ -104,6 +104,8 @@ class Converter {
       case ParamKind::text:
         if (const auto* value = node.text()) return chosen(node, *value);
         if (node.raw) return chosen(node, *node.raw);
+        // A reference is written in quotes; what it stands for may be a number all the same.
+        if (const auto text = scalar_text(node); text && node.used_at.source) return chosen(node, *text);
         break;
       case ParamKind::file:
       case ParamKind::folder:

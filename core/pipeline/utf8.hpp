@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include <lockstep/export.hpp>
-
 namespace lockstep {
 
 struct CodePoint {
@@ -17,6 +15,6 @@ struct CodePoint {
 [[nodiscard]] CodePoint decode_utf8(std::string_view text, std::size_t position);
 
 /// Offset of the first byte that is not UTF-8, or npos.
-[[nodiscard]] LOCKSTEP_API std::size_t first_invalid_utf8(std::string_view text);
+[[nodiscard]] std::size_t first_invalid_utf8(std::string_view text);
 
 }  // namespace lockstep

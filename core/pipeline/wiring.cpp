@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <lockstep/diagnostic.hpp>
+#include <lockstep/port.hpp>
 #include "pipeline/binding.hpp"
 #include "pipeline/render_diagnostic.hpp"
 
@@ -18,6 +19,21 @@ std::vector<std::string> names_of(const std::vector<InPort*>& ports) {
   names.reserve(ports.size());
   for (const auto* port : ports) names.push_back(port->info().name);
   return names;
+}
+
+/// The pair that is mixed up most: one tensor and a set of them.
+std::string help_of_types(const PortInfo& input, const std::string& place, const PortInfo& output) {
+  constexpr auto one = PortType<Tensor>::id;
+  constexpr auto set = PortType<NamedTensors>::id;
+  if (input.type == one && output.type == set)
+    return fmt::format(
+        "{} is a set of named tensors: let the step declare In<NamedTensors> {} and take one with {}->at(\"name\")",
+        place, input.name, input.name);
+  if (input.type == set && output.type == one)
+    return fmt::format(
+        "{} is one tensor, the input takes a set of named ones: let the step that gives it declare Out<NamedTensors>",
+        place);
+  return "wire an output of the input's type; `lockstep describe STEP` shows the types of ports";
 }
 
 }  // namespace
@@ -141,9 +157,10 @@ std::optional<PlannedWire> Wiring::written(std::size_t reader, const PortInfo* i
     return std::nullopt;
   }
   if (port->port->type != input->type) {
-    findings.error(
+    auto& error = findings.error(
         "P044", node,
         fmt::format("{} has type {}, but {} has type {}", what, input->type, in_quotes(*text), port->port->type));
+    error.help = help_of_types(*input, in_quotes(*text), *port->port);
     return std::nullopt;
   }
   return wire;

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <lockstep/diagnostic.hpp>
 #include <lockstep/tensor.hpp>
@@ -36,8 +37,18 @@ const Tensor* NamedTensors::find(std::string_view name) const noexcept {
 
 const Tensor& NamedTensors::at(std::string_view name) const {
   if (const Tensor* tensor = find(name); tensor != nullptr) return *tensor;
-  throw Error{Diagnostic{.message = fmt::format("there is no tensor '{}' in the set", name),
-                         .did_you_mean = did_you_mean(name, names())}};
+  constexpr std::size_t most_named = 20;
+  auto known = names();
+  const auto near = did_you_mean(name, known);
+  const auto count = known.size();
+  if (count > most_named) known.resize(most_named);
+  throw Error{Diagnostic{
+      .message = fmt::format("there is no tensor '{}' in the set", name),
+      .did_you_mean = near,
+      .help = count == 0
+                  ? "the set is empty"
+                  : fmt::format("it has: {}{}", fmt::join(known, ", "),
+                                count > most_named ? fmt::format(" and {} more", count - most_named) : std::string())}};
 }
 
 }  // namespace lockstep

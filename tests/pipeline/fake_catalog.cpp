@@ -38,6 +38,16 @@ struct Words final : Step {
   void run(StepContext&) override {}
 };
 
+struct MakesSet final : Step {
+  Out<NamedTensors> tensors{*this, "tensors", "a set"};
+  void run(StepContext&) override {}
+};
+
+struct ReadsSet final : Step {
+  In<NamedTensors> tensors{*this, "tensors", "a set"};
+  void run(StepContext&) override {}
+};
+
 struct Reader final : Step {
   In<Tensor> batch{*this, "batch", "numbers"};
   In<Tensor> mask{*this, "mask", "which count", optional};
@@ -107,7 +117,8 @@ FakeCatalog::FakeCatalog()
                  {"test.params", make<Params>},      {"test.required", make<Required>},
                  {"test.rules", make<WithRules>},    {"test.throws", make<Throws>},
                  {"test.foreign", make<Foreign>},    {"test.explodes", make<Explodes>},
-                 {"test.engine", make<MakesEngine>}, {"test.engine_reader", make<ReadsEngine>}} {}
+                 {"test.engine", make<MakesEngine>}, {"test.engine_reader", make<ReadsEngine>},
+                 {"test.set", make<MakesSet>},       {"test.set_reader", make<ReadsSet>}} {}
 
 StepCatalog::Lookup FakeCatalog::find(const std::string& uses, const std::filesystem::path& plugin) {
   if (!plugin.empty()) plugins_asked_for.push_back(plugin.string());

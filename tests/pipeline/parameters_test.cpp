@@ -37,6 +37,20 @@ TEST_CASE("every kind of parameter takes its kind of value") {
   CHECK(value_of("files = [\"f.txt\"]", "files") == Value(Value::Array{"f.txt"}));
 }
 
+TEST_CASE("a reference in the place of a text takes the spelling of a number or boolean, a bare number does not") {
+  Workspace workspace;
+  const auto with_axis = [](const std::string& axis, const std::string& with) {
+    return plan("schema = 1\n[matrix]\nx = [" + axis +
+                "]\n[[step]]\nid = \"p\"\nuses = \"test.params\"\n[step.with]\n" + with + "\n");
+  };
+  CHECK(parameter(with_axis("160", "names = [\"--length\", \"${matrix.x}\"]"), "p", "names").value ==
+        Value(Value::Array{"--length", "160"}));
+  CHECK(parameter(with_axis("2.5", "text = \"${matrix.x}\""), "p", "text").value == Value("2.5"));
+  CHECK(parameter(with_axis("true", "text = \"${matrix.x}\""), "p", "text").value == Value("true"));
+  CHECK(findings(with_axis("1", "dtype = \"${matrix.x}\"")) == Strings{"P018 3:6"});
+  CHECK(findings(plan(pipeline("text = 160"))) == Strings{"P016 6:8"});
+}
+
 TEST_CASE("values reach the step object") {
   Workspace workspace;
   const auto result = plan(pipeline("count = 7\nratio = 1"));

@@ -80,6 +80,22 @@ TEST_CASE("a wire names an output of an earlier step") {
   CHECK(found("\"s.caption\"") == Strings{"P044 8:16"});
 }
 
+TEST_CASE("one tensor that is wired to a set, and a set to one tensor, is told what to declare") {
+  Workspace workspace;
+  const auto help = [](const std::string& from, const std::string& output, const std::string& to) {
+    const auto result = plan(pipeline(step("a", from) + step("b", to, output)));
+    REQUIRE(findings(result).size() == 1);
+    CHECK(result.diagnostics.front().code == "P044");
+    return result.diagnostics.front().help;
+  };
+  CHECK(help("set", "inputs.batch = \"a.tensors\"\n", "reader") ==
+        "'a.tensors' is a set of named tensors: let the step declare In<NamedTensors> batch and take one with "
+        "batch->at(\"name\")");
+  CHECK(help("source", "inputs.tensors = \"a.batch\"\n", "set_reader") ==
+        "'a.batch' is one tensor, the input takes a set of named ones: let the step that gives it declare "
+        "Out<NamedTensors>");
+}
+
 TEST_CASE("an unknown input is named, with the nearest known one") {
   Workspace workspace;
   const auto result = plan(pipeline(step("s", "source") + step("r", "reader", "inputs.bacth = \"s.batch\"\n")));

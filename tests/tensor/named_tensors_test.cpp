@@ -60,5 +60,6 @@ TEST_CASE("a name that a set of tensors does not have brings the nearest one") {
   } catch (const Error& error) {
     CHECK(error.diagnostic().message == "there is no tensor 'layer.0.wieght' in the set");
     CHECK(error.diagnostic().did_you_mean == "layer.0.weight");
+    CHECK(error.diagnostic().help == "it has: layer.0.weight, bias");
   }
 }
