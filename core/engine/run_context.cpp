@@ -16,6 +16,22 @@ void set_field(std::vector<std::pair<std::string, Value>>& fields, std::string k
   }
 }
 
+namespace {
+
+/// The elements of a list of texts.
+std::vector<std::string> lines_in(const Value& value) {
+  std::vector<std::string> lines;
+  const auto* list = std::get_if<Value::Array>(&value.data);
+  const auto is_text = [](const Value& element) { return std::holds_alternative<std::string>(element.data); };
+  if (list == nullptr || !std::ranges::all_of(*list, is_text))
+    throw Error{fmt::format("output_tail is {}, expected a list of texts", to_text(value))};
+  lines.reserve(list->size());
+  for (const auto& element : *list) lines.push_back(std::get<std::string>(element.data));
+  return lines;
+}
+
+}  // namespace
+
 void RunContext::progress(std::int64_t done, std::int64_t total, std::string_view unit) {
   if (interrupted_ != nullptr && interrupted_->load()) throw Interrupted{};
   for (auto* observer : observers_) observer->step_progress(step_, done, total, unit);
@@ -48,6 +64,12 @@ void RunContext::environment(std::string key, Value value) {
 }
 
 void RunContext::record(std::string key, Value value) {
+  if (key == "output_tail") {
+    record_of_step().output_tail = lines_in(value);
+    return;
+  }
+  if (is_field_of_step(key))
+    throw Error{fmt::format("a step's own field is called '{}', as one of the record's", key), "give it another name"};
   set_field(record_of_step().extra, std::move(key), std::move(value));
 }
 

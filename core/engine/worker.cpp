@@ -139,9 +139,12 @@ class Work {
     answer.peak_rss_bytes = peak_memory_bytes();
     answer.interrupted = result.interrupted;
     if (result.failure)
-      answer.failure = WorkerAnswer::Failure{result.failure->code, result.failure->message, result.failure->help};
+      answer.failure = WorkerAnswer::Failure{result.failure->code, result.failure->message, result.failure->help,
+                                             result.failure->did_you_mean};
     answer.summary = record.steps.front().summary;
     answer.fields = record.steps.front().extra;
+    if (const auto& tail = record.steps.front().output_tail; !tail.empty())
+      answer.fields.emplace_back("output_tail", Value::Array(tail.begin(), tail.end()));
     answer.environment = record.environment;
     if (threads_.set_by != threads_before) answer.threads = threads_.threads;
     for (const auto* check : plan_.steps[i].handle->step->declarations().checks)
@@ -204,9 +207,9 @@ WorkerAnswer answer_to(const WorkerRequest& request, TemporaryFile& given, Worke
   } catch (const Interrupted&) {
     answer.interrupted = true;
   } catch (const Error& error) {
-    answer.failure = {"S001", error.diagnostic().message, error.diagnostic().help};
+    answer.failure = {"S001", error.diagnostic().message, error.diagnostic().help, error.diagnostic().did_you_mean};
   } catch (const std::exception& error) {
-    answer.failure = {"S001", error.what(), {}};
+    answer.failure = {"S001", error.what(), {}, {}};
   }
   return answer;
 }
@@ -230,12 +233,7 @@ void run_worker(const std::array<int, worker_files>& descriptors, StepCatalog& c
   WorkerBoard board(board_file);
   const auto request = request_from(MappedFile::open(request_file.path())->bytes());
   if (request.steps.empty()) throw Error{"a request names no step"};
-  try {
-    answer_file.write(to_bytes(answer_to(request, given, board, results, catalog)), 0);
-  } catch (const Error& error) {
-    board.cannot_answer(error.what());
-    throw;
-  }
+  answer_file.write(to_bytes(answer_to(request, given, board, results, catalog)), 0);
 }
 
 }  // namespace lockstep

@@ -50,8 +50,10 @@ StepCall take_over(WorkerAnswer answer, const TensorMemory& given, const std::sh
   call.interrupted = answer.interrupted;
   call.peak_rss_bytes = answer.peak_rss_bytes;
   if (answer.failure)
-    call.failure =
-        Diagnostic{.code = answer.failure->code, .message = answer.failure->message, .help = answer.failure->help};
+    call.failure = Diagnostic{.code = answer.failure->code,
+                              .message = answer.failure->message,
+                              .did_you_mean = answer.failure->did_you_mean,
+                              .help = answer.failure->help};
 
   std::vector<std::pair<OutPort*, std::shared_ptr<const void>>> values;
   for (const auto& output : answer.outputs) {

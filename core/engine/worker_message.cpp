@@ -121,7 +121,7 @@ void members(T& m, F&& f) {
 }
 template <Is<WorkerAnswer::Failure> T, class F>
 void members(T& m, F&& f) {
-  f(m.code, m.message, m.help);
+  f(m.code, m.message, m.help, m.did_you_mean);
 }
 template <Is<WorkerAnswer::OutputTensor> T, class F>
 void members(T& m, F&& f) {

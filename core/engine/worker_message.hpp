@@ -53,6 +53,7 @@ struct WorkerAnswer {
     std::string code;
     std::string message;
     std::string help;
+    std::string did_you_mean;
   };
   /// A tensor of an output: in the memory that was given, or in that of the answer.
   struct OutputTensor {

@@ -23,6 +23,7 @@ ScratchFolder::ScratchFolder(std::string_view what) {
 }
 
 ScratchFolder::~ScratchFolder() {
+  if (is_kept_) return;
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
 }

@@ -81,7 +81,7 @@ struct CompareTensors final : Step {
         entry.compare(right, verified);
       }
     }
-    context.summary(fmt::format("{} tensors compared", pairs.pairs.size()));
+    context.summary(fmt::format("{} tensor{} compared", pairs.pairs.size(), pairs.pairs.size() == 1 ? "" : "s"));
   }
 
  private:

@@ -41,7 +41,7 @@ struct LoadTensors final : Step {
       taken.add(tensor_name, tensor);
       elements += tensor.numel();
     }
-    context.summary(fmt::format("{} tensors, {} elements", taken.size(), elements));
+    context.summary(fmt::format("{} tensor{}, {} elements", taken.size(), taken.size() == 1 ? "" : "s", elements));
     tensors = std::move(taken);
   }
 

@@ -22,16 +22,29 @@ std::string replaced(std::string text, std::string_view placeholder, const std::
   return text;
 }
 
-Texts lines_of(const std::string& text) {
+Texts last_lines(const std::string& text) {
+  constexpr std::ptrdiff_t most = 20;
   Texts lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  if (std::ssize(lines) > most) lines.erase(lines.begin(), lines.end() - most);
   return lines;
+}
+
+/// `word` for a POSIX shell.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+  if (!word.empty() && word.find_first_not_of(harmless) == std::string::npos) return word;
+  return "'" + replaced(word, "'", "'\\''") + "'";
 }
 
 /// The files that the command reads and writes.
 class ExchangeFiles {
  public:
+  explicit ExchangeFiles(bool keep) {
+    if (keep) folder_.keep();
+  }
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
   [[nodiscard]] std::filesystem::path inputs() const { return folder_.path() / "inputs.safetensors"; }
   [[nodiscard]] std::filesystem::path outputs() const { return folder_.path() / "outputs.safetensors"; }
 
@@ -59,22 +72,28 @@ struct RunCommand final : Step {
   Param<FolderPath> folder{
       *this, "folder", "the command's working folder; none: the one of lockstep itself", {.optional = true}};
 
+  Param<bool> keep{
+      *this, "keep", "keep the two files, and say how to repeat a command that failed", {.default_value = false}};
+
   void validate(Rules& rules) const override {
     if (command->empty() || command->front().empty()) rules.error(command, "names no program");
   }
 
   void run(StepContext& context) override {
-    const ExchangeFiles files;
+    const ExchangeFiles files(*keep);
     if (inputs) write_safetensors(files.inputs(), inputs->entries());
     const auto request = request_of(files, context);
     const auto result = run_child(request);
-    const auto tail = lines_of(result.output_tail);
+    const auto tail = last_lines(result.output_tail);
     if (!tail.empty()) context.record("output_tail", Value::Array(tail.begin(), tail.end()));
-    if (!result.succeeded()) fail(ending_text(request, result), tail);
+    repetition_ = repetition_of(request);
+    if (!result.succeeded()) fail(ending_text(request, result) + (result.timed_out ? " (with.time_limit)" : ""), tail);
     if (!std::filesystem::exists(files.outputs()))
       fail("wrote no outputs", tail, "it must write the file that {outputs} and LOCKSTEP_OUTPUTS name");
     auto tensors = taken(read(files, tail), tail);
-    context.summary(fmt::format("{} tensors from {}", tensors.size(), command->front()));
+    context.summary(fmt::format("{} tensor{} from {}{}", tensors.size(), tensors.size() == 1 ? "" : "s",
+                                command->front(),
+                                *keep ? ", files kept in " + files.folder().string() : std::string()));
     outputs = std::move(tensors);
   }
 
@@ -97,12 +116,25 @@ struct RunCommand final : Step {
     return request;
   }
 
+  /// The command with the paths of its files, for a shell.
+  static std::string repetition_of(const ChildRequest& request) {
+    std::string text;
+    if (!request.folder.empty()) text += fmt::format("cd {} && ", quoted(request.folder.string()));
+    for (const auto& [name, value] : request.environment) text += fmt::format("{}={} ", name, quoted(value));
+    Texts words;
+    for (const auto& word : request.argv) words.push_back(quoted(word));
+    return text + fmt::format("{}", fmt::join(words, " "));
+  }
+
   /// "the command 'adb shell …' exited with code 3", and the last that it said.
   [[noreturn]] void fail(const std::string& what, const Texts& tail, const std::string& help = {}) const {
     auto message = fmt::format("the command '{}' {}", fmt::join(*command, " "), what);
     const auto last = std::ranges::find_if(tail.rbegin(), tail.rend(), [](const auto& line) { return !line.empty(); });
     if (last != tail.rend()) message += fmt::format("; its output ends with: {}", *last);
-    throw Error{message, help.empty() && !tail.empty() ? "the record has more of its output, in output_tail" : help};
+    const auto* separator = help.empty() ? "" : "; ";
+    throw Error{message, help + separator +
+                             (*keep ? "to repeat it: " + repetition_
+                                    : "with keep = true its files stay, and this line says how to repeat it")};
   }
 
   [[nodiscard]] NamedTensors read(const ExchangeFiles& files, const Texts& tail) const {
@@ -127,6 +159,8 @@ struct RunCommand final : Step {
     }
     return taken;
   }
+
+  std::string repetition_;
 };
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include <lockstep/testing.hpp>
 
 #include "catch.hpp"
+#include "process.hpp"
 #include "tensors.hpp"
 
 using namespace lockstep;
@@ -90,7 +91,8 @@ TEST_CASE("a command that fails is an error with its ending and the last that it
 TEST_CASE("past its time limit a command is ended") {
   auto bench = shell("echo begun; sleep 60");
   bench.set("time_limit", 0.3).run();
-  CHECK(bench.error() == failure("echo begun; sleep 60", "was still running after 0.3 s; its output ends with: begun"));
+  CHECK(bench.error() == failure("echo begun; sleep 60",
+                                 "was still running after 0.3 s (with.time_limit); its output ends with: begun"));
 }
 
 TEST_CASE("outputs that are not there or cannot be read are an error") {
@@ -118,6 +120,24 @@ TEST_CASE("the working folder is the one that is given") {
   auto bench = shell("cp here.safetensors $1");
   bench.set("folder", scratch.path().string()).run();
   CHECK(bench.error() == std::nullopt);
+}
+
+TEST_CASE("with keep the files stay, and the help repeats a command that failed") {
+  const Scratch scratch;
+  auto bench = shell("cp \"$0\" \"$1\"; echo no device >&2; exit 3");
+  bench.set("keep", true).set("folder", scratch.path().string()).run();
+  const auto report = bench.report();
+  INFO(report);
+  const auto start = report.find("to repeat it: ");
+  REQUIRE(start != std::string::npos);
+  const auto line = report.substr(start + 14, report.find('\n', start) - start - 14);
+  const auto again = process::run({"sh", "-c", line});
+  CHECK(again.code == 3);
+  CHECK(again.err == "no device\n");
+  const auto name = line.substr(line.find("LOCKSTEP_INPUTS=") + 16);
+  const std::filesystem::path inputs = name.substr(0, name.find(' '));
+  CHECK(read_tensor_file(inputs).names() == std::vector<std::string>{"a", "b"});
+  std::filesystem::remove_all(inputs.parent_path());
 }
 
 TEST_CASE("no file is left behind, however the command ends") {

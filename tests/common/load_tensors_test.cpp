@@ -52,7 +52,7 @@ TEST_CASE("the tensor of a .npy file is called as the file, or as the pipeline s
   CHECK(bench.problems().empty());
   bench.run();
   CHECK(names_of(bench) == std::vector<std::string>{"vector"});
-  CHECK(bench.summary() == "1 tensors, 3 elements");
+  CHECK(bench.summary() == "1 tensor, 3 elements");
   auto named = loaded("/npy/vector.npy");
   named.set("name", "input_ids").run();
   const auto set = named.output<NamedTensors>("tensors");

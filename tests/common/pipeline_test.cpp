@@ -47,6 +47,27 @@ TEST_CASE("compare_files.toml compares two dumps") {
   CHECK(compare(a, scratch.file("missing.safetensors")).code == 2);
 }
 
+TEST_CASE("what a failing command wrote last stands under its ERROR in every report") {
+  const Scratch scratch;
+  const auto isolation = GENERATE("none", "process");
+  std::ofstream(scratch.file("p.toml")) << "schema = 1\n[[step]]\nid = \"runtime\"\nuses = \"common.run_command\"\n"
+                                        << "isolation = \"" << isolation << "\"\nwith = { command = [\"sh\", "
+                                        << "\"-c\", \"echo loading; echo no such device >&2; exit 3\"] }\n";
+  const auto result = process::run({LOCKSTEP_PROGRAM, "run", scratch.file("p.toml"), "--json", scratch.file("r.json"),
+                                    "--markdown", scratch.file("r.md"), "--junit", scratch.file("r.xml")});
+  INFO(result.out << result.err);
+  CHECK(result.code == 4);
+  CHECK(result.out.find("| loading\n") != std::string::npos);
+  CHECK(result.out.find("| no such device\n") != std::string::npos);
+  for (const auto* report : {"r.md", "r.xml", "r.json"}) {
+    std::ifstream stream(scratch.file(report));
+    const std::string text(std::istreambuf_iterator<char>(stream), {});
+    INFO(text);
+    CHECK(text.find("loading") != std::string::npos);
+    if (report == std::string("r.json")) CHECK(text.find("\"output_tail\": [") != std::string::npos);
+  }
+}
+
 TEST_CASE("Ctrl-C ends the command of a step and the run, with exit code 6") {
   const Scratch scratch;
   const auto pid_file = scratch.file("pid");

@@ -174,6 +174,38 @@ TEST_CASE("what a step says of itself stands in its record") {
   CHECK(record.steps[0].peak_rss_bytes > 0);
 }
 
+TEST_CASE("what a failing step may have meant stands before its help in the record") {
+  const auto record = PlanBuilder()
+                          .add("a",
+                               [](Toy&, StepContext&) {
+                                 throw Error{Diagnostic{.message = "there is no tensor 'hiden' in the set",
+                                                        .did_you_mean = "hidden",
+                                                        .help = "it has: hidden, logits"}};
+                               })
+                          .run();
+  CHECK(record.steps[0].status == StepStatus::error);
+  CHECK(record.steps[0].help == "did you mean 'hidden'? it has: hidden, logits");
+}
+
+TEST_CASE("a step sets the end of a program's output in its record, and none of the record's other fields") {
+  const auto record_of = [](const char* key, Value value) {
+    return PlanBuilder()
+        .add("a",
+             [&](Toy& t, StepContext& c) {
+               c.record(key, value);
+               pass(t, c);
+             })
+        .run()
+        .steps[0];
+  };
+  const auto told = record_of("output_tail", Value::Array{"loading", "no such device"});
+  CHECK(told.status == StepStatus::pass);
+  CHECK(told.output_tail == std::vector<std::string>{"loading", "no such device"});
+  CHECK(told.extra.empty());
+  CHECK(record_of("status", "pass").reason == "a step's own field is called 'status', as one of the record's");
+  CHECK(record_of("output_tail", "one line").reason == "output_tail is \"one line\", expected a list of texts");
+}
+
 namespace {
 
 /// Publishes one tensor.

@@ -30,7 +30,7 @@ class LOCKSTEP_API StepContext {
   [[nodiscard]] virtual int threads() const = 0;
   /// Adds a field to the record's "environment".
   virtual void environment(std::string key, Value value) = 0;
-  /// Adds a field of the step's own to its entry in the record.
+  /// Adds a field to the step's entry in the record. "output_tail": the last lines that a program wrote, a list.
   virtual void record(std::string key, Value value) = 0;
 
  protected:
