@@ -26,6 +26,7 @@ struct RecordChange {
   std::string field;                   ///< "verdict", "bound.max", "statistics.max_abs", "parameters.dtype"
   std::optional<Value> before;         ///< none: the first record does not have it
   std::optional<Value> after;
+  std::string row = {};  ///< inside of which row of two summaries; "": of the records themselves
 };
 
 [[nodiscard]] std::string_view name_of(RecordChange::Group group);

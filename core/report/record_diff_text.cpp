@@ -33,8 +33,9 @@ std::string_view heading_of(Group group) {
 }
 
 std::string place_of(const RecordChange& change) {
-  if (change.step.empty()) return "run";
-  auto text = change.step;
+  const auto row = change.row.empty() ? "" : printable(change.row) + "  ";
+  if (change.step.empty()) return row + "run";
+  auto text = row + change.step;
   if (!change.check.empty()) text += " " + change.check;
   if (change.subject) text += " " + *change.subject;
   return printable(text);
@@ -96,6 +97,7 @@ std::string record_diff_json(const std::string& before, const std::string& after
   for (const auto& change : changes) {
     const auto factor = factor_of(change);
     json["changes"].push_back({{"group", name_of(change.group)},
+                               {"row", change.row.empty() ? Json(nullptr) : Json(change.row)},
                                {"step", change.step.empty() ? Json(nullptr) : Json(change.step)},
                                {"check", change.check.empty() ? Json(nullptr) : Json(change.check)},
                                {"subject", change.subject ? Json(*change.subject) : Json(nullptr)},
