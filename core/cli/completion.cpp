@@ -10,13 +10,14 @@ namespace lockstep::cli {
 namespace {
 
 /// What the shell offers for a value, by what the help calls it.
-enum class Offer { nothing, files, folders, toml, json, safetensors, steps, ids, codes };
+enum class Offer { nothing, files, folders, toml, json, safetensors, steps, ids, codes, rows };
 
 Offer offer_of(std::string_view value) {
   if (value == "PIPELINE") return Offer::toml;
   if (value.starts_with("RECORD") || value.ends_with(".json")) return Offer::json;
   if (value.ends_with(".safetensors")) return Offer::safetensors;
   if (value == "CODE") return Offer::codes;
+  if (value == "ROW") return Offer::rows;
   if (value == "FILE") return Offer::files;
   if (value == "DIR") return Offer::folders;
   return Offer::nothing;
@@ -34,6 +35,14 @@ constexpr std::string_view names_of_steps =
 constexpr std::string_view names_of_codes = R"sh("$lockstep" explain 2>/dev/null | awk '{print $1}')sh";
 constexpr std::string_view ids_in_pipeline =
     R"sh(sed -nE 's/^[[:space:]]*id[[:space:]]*=[[:space:]]*"([A-Za-z_][A-Za-z0-9_-]*)".*/\1/p' "$pipeline" 2>/dev/null)sh";
+
+constexpr std::string_view rows_of_pipeline =
+    R"sh("$lockstep" plan "$pipeline" --format github-matrix 2>/dev/null | grep -oE '"row":"[^"]*"' | cut -d'"' -f4)sh";
+
+/// A word that stands as it is, "step" of `lockstep new step NAME`.
+bool is_literal(std::string_view positional) {
+  return positional.find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") == std::string_view::npos;
+}
 
 std::string bash_offer(Offer offer) {
   const auto words = [](std::string_view command) {
@@ -63,6 +72,8 @@ std::string bash_offer(Offer offer) {
       return words(names_of_codes);
     case Offer::ids:
       return words(ids_in_pipeline);
+    case Offer::rows:
+      return words(rows_of_pipeline);
   }
   return "COMPREPLY=()";
 }
@@ -87,7 +98,10 @@ std::string bash_verb(const Verb& verb) {
   text += fmt::format(
       "      esac\n      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return; fi\n",
       fmt::join(flags, " "));
-  if (!verb.positionals.empty())
+  if (!verb.positionals.empty() && is_literal(verb.positionals.front()))
+    text += fmt::format("      if [[ $COMP_CWORD == 2 ]]; then COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); fi\n",
+                        verb.positionals.front());
+  else if (!verb.positionals.empty())
     text += fmt::format("      {}\n", bash_offer(offer_of(verb, verb.positionals.front())));
   return text + "      ;;\n";
 }
@@ -144,6 +158,8 @@ std::string zsh_action(Offer offer) {
       return "_lockstep_ids";
     case Offer::codes:
       return "_lockstep_codes";
+    case Offer::rows:
+      return "_lockstep_rows";
   }
   return " ";
 }
@@ -169,9 +185,13 @@ std::string zsh_script() {
       "  local pipeline=${{words[(r)*.toml]}}\n"
       "  compadd -- ${{(f)\"$({})\"}}\n"
       "}}\n"
+      "_lockstep_rows() {{\n"
+      "  local lockstep=${{words[1]}} pipeline=${{words[(r)*.toml]}}\n"
+      "  compadd -- ${{(f)\"$({})\"}}\n"
+      "}}\n"
       "_lockstep() {{\n"
       "  local -a verbs=(\n",
-      names_of_steps, names_of_codes, ids_in_pipeline);
+      names_of_steps, names_of_codes, ids_in_pipeline, rows_of_pipeline);
   for (const auto& verb : verbs()) text += fmt::format("    '{}:{}'\n", verb.name, zsh_text(verb.summary));
   text +=
       "  )\n"
@@ -183,8 +203,9 @@ std::string zsh_script() {
     text += fmt::format("    {}) _arguments '--help[options of the verb]'", verb.name);
     for (const auto& option : verb.options) text += " \\\n      " + zsh_option(verb, option);
     for (const auto& positional : verb.positionals)
-      text += fmt::format(" \\\n      '{}:{}:{}'", positional.ends_with("…") ? "*" : "", zsh_text(positional),
-                          zsh_action(offer_of(verb, positional)));
+      text += fmt::format(
+          " \\\n      '{}:{}:{}'", positional.ends_with("…") ? "*" : "", zsh_text(positional),
+          is_literal(positional) ? fmt::format("({})", positional) : zsh_action(offer_of(verb, positional)));
     text += " ;;\n";
   }
   return text +

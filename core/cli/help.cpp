@@ -30,11 +30,15 @@ std::string help() {
   for (const auto& verb : verbs()) text += fmt::format("  {:<{}}  {}\n", usage(verb), width, verb.summary);
   text +=
       "\n"
-      "  lockstep VERB --help    options of a verb\n"
+      "  lockstep VERB --help    options of a verb; also: lockstep help VERB\n"
       "  lockstep --version      version of the program\n"
       "\n"
       "exit codes: 0 passed, 1 a check failed or nothing was verified, 2 invalid pipeline or command line,\n"
-      "            3 a plugin does not load, 4 a step or a report ended in an error, 5 a step crashed, 6 interrupted\n";
+      "            3 a plugin does not load, 4 a step or a report ended in an error, 5 a step crashed, 6 interrupted\n"
+      "plugins:    searched in --plugin-path, in LOCKSTEP_PLUGIN_PATH, then in ../lib/lockstep/plugins beside the "
+      "program\n"
+      "pages:      ../share/lockstep/docs beside an installed program, docs of the source tree; first tutorial.md, "
+      "ci.md\n";
   return text;
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include <lockstep/diagnostic.hpp>
-#include "cli/run_id.hpp"
 #include "pipeline/convert_parameter.hpp"
 #include "pipeline/render_diagnostic.hpp"
 
@@ -80,8 +79,7 @@ PipelineRequest request_of(const Arguments& arguments) {
           .shard = text_of("shard"),
           .only = arguments.values("only"),
           .from = text_of("from"),
-          .to = text_of("to"),
-          .run_id = given_run_id()};
+          .to = text_of("to")};
 }
 
 PluginLoader loader_of(const Arguments& arguments) {

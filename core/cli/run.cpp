@@ -2,14 +2,12 @@
 #include <cstdio>
 
 #include "cli/baseline_arguments.hpp"
+#include "cli/crash_guard.hpp"
 #include "cli/exit_guard.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/pipeline_arguments.hpp"
 #include "cli/reports.hpp"
-#include "cli/row_files.hpp"
 #include "cli/rows.hpp"
-#include "cli/run_id.hpp"
-#include "cli/standard_output.hpp"
 #include "cli/terminal_io.hpp"
 #include "cli/verbs.hpp"
 #include "pipeline/exit_code.hpp"
@@ -42,7 +40,6 @@ std::FILE* live_stream(std::FILE* report, Detail detail) {
 int run(const Arguments& arguments) {
   ExitGuard exit_guard;
   Reports reports(arguments);
-  const auto jobs = jobs_of(arguments);
   auto loader = loader_of(arguments);
   const auto request = request_of(arguments);
   auto result = plan_of(arguments, loader);
@@ -51,14 +48,11 @@ int run(const Arguments& arguments) {
   inputs.push_back(request.file);
   if (baseline.file()) inputs.push_back(*baseline.file());
   for (auto& clash : reports.drop_clashes(inputs)) result.diagnostics.push_back(std::move(clash));
-  if (result.rows.size() > 1) {
-    for (auto& clash : check_row_files(arguments, result.rows, inputs)) result.diagnostics.push_back(std::move(clash));
-  }
+  for (auto& problem : reports.drop_unwritable()) result.diagnostics.push_back(std::move(problem));
   const bool colour_of_errors = use_colour(arguments, stderr);
   if (!result.ok()) return end_invalid(reports, result, colour_of_errors);
   print(result.diagnostics, colour_of_errors);
-  if (!result.plan.all_rows.empty() && result.rows.size() != 1)
-    return run_rows(arguments, result, reports, baseline, jobs);
+  if (!result.plan.all_rows.empty() && result.rows.size() != 1) return run_rows(arguments, result, reports);
 
   auto options = selection_of(arguments);
   options.fail_fast = arguments.has("fail-fast");
@@ -70,17 +64,14 @@ int run(const Arguments& arguments) {
   const TerminalStyle style{use_colour(arguments, report), detail_of(arguments)};
   LiveReport live(report, live_stream(report, style.detail), style);
   std::optional<IncrementalRecord> incremental;
-  std::vector<RunObserver*> observers{&exit_guard, &live};
+  CrashGuard crash_guard;
+  std::vector<RunObserver*> observers{&exit_guard, &crash_guard, &live};
   if (const auto* target = reports.record()) observers.push_back(&incremental.emplace(*target));
 
-  std::optional<StandardOutputKept> kept;
-  if (reports.use_standard_output()) kept.emplace();
   auto record = execute(result.plan, options, observers);
-  kept.reset();
   const auto findings = result.diagnostics.size();
   record.diagnostics.insert(record.diagnostics.begin(), result.diagnostics.begin(), result.diagnostics.end());
   baseline.apply(record);
-  if (record.row && result.plan.all_rows.size() == 1 && record.run_id.empty()) baseline.apply_to_matrix(record);
   print(report, terminal_footer(record, style));
   if (auto failure = printing_failure(report)) add_report_failure(record, std::move(*failure));
   reports.write(record);
@@ -91,7 +82,6 @@ int run(const Arguments& arguments) {
 
 void record_invalid_command_line(const CommandLine& line, const std::vector<Diagnostic>& diagnostics) {
   PlanResult result;
-  result.plan.run_id = given_run_id();
   result.diagnostics = diagnostics;
   auto record = invalid_record(result, exit_code::invalid);
   Reports(line).write(record);

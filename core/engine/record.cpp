@@ -1,5 +1,8 @@
 #include "engine/record.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace lockstep {
 
 std::string_view name_of(RunVerdict verdict) noexcept {
@@ -44,6 +47,13 @@ std::string_view name_of(StepStatus status) noexcept {
 
 const std::string& common_name(const RunRecord& record) noexcept {
   return record.common_name.empty() ? record.pipeline_name : record.common_name;
+}
+
+bool is_field_of_step(std::string_view key) noexcept {
+  constexpr std::array<std::string_view, 17> fields{
+      "id",      "uses",           "location",   "plugin", "scored",  "status", "reason",    "help",       "summary",
+      "seconds", "peak_rss_bytes", "parameters", "inputs", "outputs", "checks", "isolation", "output_tail"};
+  return std::ranges::find(fields, key) != fields.end();
 }
 
 }  // namespace lockstep

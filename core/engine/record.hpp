@@ -18,6 +18,8 @@ enum class StepStatus { pass, fail, warn, done, skipped, error, crashed };
 
 [[nodiscard]] LOCKSTEP_API std::string_view name_of(RunVerdict verdict) noexcept;
 [[nodiscard]] LOCKSTEP_API std::string_view name_of(StepStatus status) noexcept;
+/// Whether every step's entry in a record may have this field, so that no step can have one of its own of that name.
+[[nodiscard]] LOCKSTEP_API bool is_field_of_step(std::string_view key) noexcept;
 
 /// One output of a step: its port type and, for each tensor inside, dtype and shape.
 struct OutputRecord {
@@ -44,7 +46,7 @@ struct StepRecord {
   std::optional<std::string> help;       ///< of ERROR
   std::optional<std::string> summary;    ///< StepContext::summary
   bool isolated = false;                 ///< it ran in a process of its own
-  std::vector<std::string> output_tail;  ///< of CRASHED: the last lines that it wrote
+  std::vector<std::string> output_tail;  ///< the last lines that it wrote, of CRASHED, or that a program of its wrote
   double seconds = 0;
   std::int64_t peak_rss_bytes = 0;
   std::vector<std::pair<std::string, Value>> parameters;
@@ -73,18 +75,28 @@ struct BaselineRecord {
   std::optional<std::string> update;  ///< what `--update-baseline` did
 };
 
+/// One thing for which a row did not pass, in words.
+struct RowFailure {
+  std::string word;      ///< "ERROR", "CRASH", "FAIL", "vacuous", "worse"
+  std::string step;      ///< empty: the run as a whole
+  std::string check;     ///< with its subject: "matches layer 3"; the code of a diagnostic; empty: the step itself
+  std::string message;   ///< may have several lines
+  std::string location;  ///< "file:line:column" where the bound was set, else of the step; empty: not known
+};
+
 /// One row of a matrix as the summary of all rows tells it.
 struct RowSummary {
   MatrixRow row;
   RunVerdict verdict = RunVerdict::incomplete;
   int exit_code = 0;
   std::optional<std::string> message;  ///< why it did not pass: its first problem, or how its process ended
-  std::string run_id;                  ///< of its record
   double seconds = 0;
   std::int64_t peak_rss_bytes = 0;
   std::optional<std::string> record;                         ///< its file, relative to the summary's folder
   std::vector<std::pair<std::string, std::int64_t>> steps;   ///< how many ended how: {"pass", 8}
   std::vector<std::pair<std::string, std::int64_t>> checks;  ///< how many have which verdict
+  std::vector<RowFailure> failures;                          ///< the first of them, the most important ones first
+  std::int64_t more_failures = 0;                            ///< how many are left out
 };
 
 /// All that is known about a run; every report is a pure function of it.
@@ -95,9 +107,6 @@ struct RunRecord {
   std::string pipeline_file;
   std::string pipeline_sha256;
   std::vector<std::string> overrides;
-  std::vector<std::string> config_sha256;
-  std::vector<std::string> selection;
-  std::string run_id;  ///< of one row of several: the same in all rows of that run, and in no other's; else empty
   std::vector<std::pair<std::string, Value>> environment;
   RunVerdict verdict = RunVerdict::incomplete;
   int exit_code = 0;

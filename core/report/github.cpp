@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <vector>
 
-#include "report/check_text.hpp"
 #include "report/problems.hpp"
 #include "report/run_text.hpp"
-#include "report/step_text.hpp"
 #include "report/text.hpp"
 
 namespace lockstep {
@@ -30,27 +27,13 @@ struct Annotation {
   std::string message;
 };
 
-bool is_number(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
-/// Of "file:line:column"; none for "default" and values from the command line.
-std::optional<Place> place_in(std::string_view text) {
+/// Of "file:line:column", or of a file alone.
+std::optional<Place> place_in(const std::string& text) {
+  if (text.empty()) return std::nullopt;
   const auto column = text.rfind(':');
-  if (column == std::string_view::npos || column == 0) return std::nullopt;
-  const auto line = text.rfind(':', column - 1);
-  if (line == std::string_view::npos || line == 0 || text.starts_with("--")) return std::nullopt;
-  Place place{std::string(text.substr(0, line)), std::string(text.substr(line + 1, column - line - 1)),
-              std::string(text.substr(column + 1))};
-  if (!is_number(place.line) || !is_number(place.column)) return std::nullopt;
-  return place;
-}
-
-std::optional<Place> place_of(const Location& location) {
-  if (!location.source || location.source->name.starts_with("--") || location.source->name == "command line")
-    return std::nullopt;
-  if (location.line == 0) return Place{location.source->name, {}, {}};
-  return Place{location.source->name, std::to_string(location.line), std::to_string(location.column)};
+  const auto line = column == std::string::npos || column == 0 ? std::string::npos : text.rfind(':', column - 1);
+  if (line == std::string::npos) return Place{text, {}, {}};
+  return Place{text.substr(0, line), text.substr(line + 1, column - line - 1), text.substr(column + 1)};
 }
 
 /// As the repository calls it, if it lies there.
@@ -74,33 +57,11 @@ std::string escaped(std::string_view text, bool property) {
   return result;
 }
 
-Annotation annotation_of(const Problem& problem) {
-  const auto step_place = problem.step != nullptr ? place_in(problem.step->location) : std::nullopt;
-  if (problem.check != nullptr) {
-    const auto& check = *problem.check;
-    const auto lines = check_lines(check, false);
-    auto place = place_in(check.bound_source);
-    return {place ? place : step_place, fmt::format("{}: {}", printable(problem.step->id), title_of(check)),
-            fmt::format("{}", fmt::join(lines, "\n"))};
-  }
-  if (problem.worse != nullptr) {
-    const auto& finding = *problem.worse;
-    return {step_place,
-            fmt::format("{}: {} is worse than the baseline", printable(finding.step), printable(title_of(finding))),
-            printable(finding.message)};
-  }
-  if (problem.diagnostic != nullptr) {
-    const auto& diagnostic = *problem.diagnostic;
-    auto text = printable(diagnostic.message);
-    if (!diagnostic.did_you_mean.empty())
-      text += fmt::format("\ndid you mean '{}'?", printable(diagnostic.did_you_mean));
-    if (!diagnostic.help.empty()) text += "\nhelp: " + printable(diagnostic.help);
-    return {place_of(diagnostic.location), diagnostic.code.empty() ? "lockstep" : diagnostic.code, text};
-  }
-  auto text = fmt::format("{}", fmt::join(lines_of(problem.step->reason.value_or("no reason is known")), "\n"));
-  if (problem.step->help) text += "\nhelp: " + printable(*problem.step->help);
-  for (const auto& line : problem.step->output_tail) text += "\n| " + printable(line);
-  return {step_place, fmt::format("{}: {}", printable(problem.step->id), problem.word), text};
+/// Of one row, if its summary tells it.
+Annotation annotation_of(const RowFailure& failure, const std::string& row = {}) {
+  auto title = title_of(failure);
+  if (!row.empty()) title = fmt::format("row {}: {}", printable(row), title);
+  return {place_in(failure.location), std::move(title), failure.message};
 }
 
 std::string command_of(std::string_view kind, const Annotation& annotation, const RepositoryPlace& repository) {
@@ -136,17 +97,19 @@ std::string commands_of(std::string_view kind, const std::vector<Annotation>& an
 std::string to_github(const RunRecord& record, const RepositoryPlace& place) {
   std::vector<Annotation> errors;
   std::vector<Annotation> warnings;
-  if (record.message)
-    errors.push_back({place_in(record.pipeline_file + ":1:1"), "lockstep", printable(*record.message)});
+  if (const auto message = message_text(record); message && record.verdict != RunVerdict::pass)
+    errors.push_back({place_in(record.pipeline_file + ":1:1"), "lockstep", printable(*message)});
   for (const auto& row : record.rows.value_or(std::vector<RowSummary>{})) {
     if (row.verdict == RunVerdict::pass) continue;
     const bool not_started = row.verdict == RunVerdict::incomplete;  // another row's error tells why
+    for (const auto& failure : row.failures) errors.push_back(annotation_of(failure, row.row.name));
+    if (!row.failures.empty()) continue;
     (not_started ? warnings : errors)
         .push_back({place_in(record.pipeline_file + ":1:1"), "row " + printable(row.row.name),
                     printable(row.message.value_or(std::string(name_of(row.verdict))))});
   }
   for (const auto& problem : problems_of(record))
-    (problem.kind == Problem::Kind::warning ? warnings : errors).push_back(annotation_of(problem));
+    (problem.kind == Problem::Kind::warning ? warnings : errors).push_back(annotation_of(in_words(problem)));
   return commands_of("error", errors, place) + commands_of("warning", warnings, place);
 }
 

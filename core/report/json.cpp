@@ -104,9 +104,7 @@ Json to_json(const StepRecord& step) {
   for (const auto& check : step.checks) json["checks"].push_back(to_json(check));
   if (step.isolated) json["isolation"] = "process";
   if (!step.output_tail.empty()) json["output_tail"] = step.output_tail;
-  for (const auto& [key, value] : step.extra)
-    if (!json.contains(key) && key != "isolation" && key != "output_tail")
-      json[key] = to_json(value);  // a step's own field must not hide the record's
+  for (const auto& [key, value] : step.extra) json[key] = to_json(value);  // no step can set one of the above
   return json;
 }
 
@@ -138,7 +136,6 @@ Json to_json(const RowSummary& row) {
   json.update({{"verdict", name_of(row.verdict)},
                {"exit_code", row.exit_code},
                {"message", or_null(row.message)},
-               {"run_id", or_null(row.run_id)},
                {"seconds", number(row.seconds)},
                {"peak_rss_bytes", row.peak_rss_bytes},
                {"record", or_null(row.record)}});
@@ -146,6 +143,14 @@ Json to_json(const RowSummary& row) {
   for (const auto& [name, count] : row.steps) json["steps"][name] = count;
   json["checks"] = Json::object();
   for (const auto& [name, count] : row.checks) json["checks"][name] = count;
+  json["failures"] = Json::array();
+  for (const auto& failure : row.failures)
+    json["failures"].push_back({{"word", failure.word},
+                                {"step", or_null(failure.step)},
+                                {"check", or_null(failure.check)},
+                                {"message", failure.message},
+                                {"location", or_null(failure.location)}});
+  json["more_failures"] = row.more_failures;
   return json;
 }
 
@@ -178,9 +183,7 @@ std::string to_json(const RunRecord& record, const std::vector<std::string>& ste
        {{"name", record.pipeline_name},
         {"file", record.pipeline_file},
         {"sha256", record.pipeline_sha256},
-        {"overrides", record.overrides},
-        {"config_sha256", record.config_sha256},
-        {"selection", record.selection}}},
+        {"overrides", record.overrides}}},
       {"environment", fields(record.environment)},
       {"verdict", name_of(record.verdict)},
       {"exit_code", record.exit_code},
@@ -188,7 +191,6 @@ std::string to_json(const RunRecord& record, const std::vector<std::string>& ste
       {"seconds", number(record.seconds)},
       {"peak_rss_bytes", record.peak_rss_bytes}};
   json["baseline"] = record.baseline ? to_json(*record.baseline) : Json(nullptr);
-  if (!record.run_id.empty()) json["run_id"] = record.run_id;
   if (!record.matrix.empty()) json["matrix"] = {{"rows", record.matrix}};
   if (!record.common_name.empty()) json["matrix"]["name"] = record.common_name;
   if (record.row) json["row"] = to_json(*record.row);

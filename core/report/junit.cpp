@@ -134,7 +134,7 @@ Suite suite_of(const std::vector<RowSummary>& rows) {
   for (const auto& row : rows) {
     Case result{.name = row.row.name};
     result.seconds = row.seconds;
-    result.text = row.message.value_or("");
+    if (row.failures.empty()) result.text = row.message.value_or("");
     if (row.verdict == RunVerdict::fail) result.kind = Kind::failure;
     if (row.verdict != RunVerdict::fail && row.verdict != RunVerdict::pass) result.kind = Kind::error;
     if (result.kind != Kind::passed) {
@@ -142,6 +142,10 @@ Suite suite_of(const std::vector<RowSummary>& rows) {
       result.message = row.message.value_or(std::string(name_of(row.verdict)));
     }
     if (row.verdict == RunVerdict::incomplete) result.kind = Kind::skipped;  // another row's failure tells why
+    for (const auto& failure : row.failures)
+      result.text +=
+          fmt::format("{}{} {}\n{}", result.text.empty() ? "" : "\n", failure.word, title_of(failure), failure.message);
+    if (row.more_failures > 0) result.text += fmt::format("\nand {} more", row.more_failures);
     suite.seconds += row.seconds;
     suite.cases.push_back(std::move(result));
   }
@@ -153,17 +157,17 @@ Suite suite_of_run(const RunRecord& record) {
   Suite suite{.name = "run", .seconds = 0};
   for (const auto& [key, value] : record.environment) suite.properties.emplace_back("environment." + key, plain(value));
   for (const auto& text : record.overrides) suite.properties.emplace_back("override", text);
-  for (const auto& text : record.selection) suite.properties.emplace_back("selection", text);
   if (!record.pipeline_sha256.empty()) suite.properties.emplace_back("pipeline.sha256", record.pipeline_sha256);
 
   Case verdict{.name = "verdict", .type = std::string(name_of(record.verdict)), .text = record.message.value_or("")};
-  if (record.message && record.verdict != RunVerdict::pass) {  // "no rows in this shard" is no failure
-    verdict.kind = Kind::failure;
-    verdict.message = *record.message;
+  if (record.verdict != RunVerdict::pass && (record.message || record.rows)) {
+    verdict.kind = record.rows && record.verdict != RunVerdict::fail ? Kind::error : Kind::failure;
+    verdict.message = record.message ? *record.message : rows_count_text(record);
   }
   if (record.verdict == RunVerdict::interrupted || record.verdict == RunVerdict::incomplete) {
     verdict.kind = Kind::error;
     verdict.message = name_of(record.verdict);
+    if (const auto message = message_text(record)) verdict.message += ": " + *message;
   }
   suite.cases.push_back(std::move(verdict));
   for (const auto& diagnostic : record.diagnostics) {

@@ -104,7 +104,7 @@ std::string heading_of(const RunRecord& record) {
 
 std::string introduction_of(const RunRecord& record) {
   std::string text;
-  if (record.message) text += "**" + markdown_text(*record.message) + "**\n\n";
+  if (const auto message = message_text(record)) text += "**" + markdown_text(*message) + "**\n\n";
   if (!record.pipeline_file.empty()) text += markdown_code(record.pipeline_file) + "\n";
   const auto environment = environment_text(record);
   if (!environment.empty()) text += markdown_text(environment) + "\n";
@@ -131,6 +131,26 @@ std::string rows_of(const RunRecord& record) {
                counts_of(row.checks), fmt::format("{:.2f} s", row.seconds), markdown_text(row.message.value_or(""))});
   }
   return "\n" + table.text("rows");
+}
+
+/// What failed in each row of a summary.
+std::string row_failures_of(const RunRecord& record) {
+  if (!record.rows) return {};
+  Table table({"row", "", "step", "check", "result"}, most_bytes_of_passing);
+  bool any = false;
+  for (const auto& row : *record.rows) {
+    for (const auto& failure : row.failures) {
+      any = true;
+      auto text = markdown_text(failure.message);
+      if (!failure.location.empty()) text += "<br>at " + markdown_code(failure.location);
+      table.add({markdown_code(row.row.name), "**" + failure.word + "**",
+                 failure.step.empty() ? "" : markdown_code(failure.step),
+                 failure.check.empty() ? "" : markdown_code(failure.check), text});
+    }
+    if (row.more_failures > 0)
+      table.add({markdown_code(row.row.name), "", "", "", fmt::format("{} more", grouped(row.more_failures))});
+  }
+  return any ? "\n" + table.text("findings") : std::string();
 }
 
 std::string baseline_of(const RunRecord& record) {
@@ -197,7 +217,8 @@ std::string problems_text(const RunRecord& record, std::size_t limit) {
 
 std::string to_markdown(const RunRecord& record) {
   constexpr std::size_t spare = 400;  // the sentences about what was left out
-  auto head = heading_of(record) + introduction_of(record) + rows_of(record) + baseline_of(record);
+  auto head =
+      heading_of(record) + introduction_of(record) + rows_of(record) + row_failures_of(record) + baseline_of(record);
   const auto tail = passing_of(record) + steps_of(record) + environment_of(record) + command_of(record);
   const auto used = head.size() + tail.size() + spare;
   return head + problems_text(record, most_bytes - std::min(used, most_bytes)) + tail;

@@ -27,6 +27,12 @@ struct Problem {
 /// "compare same_bits: 1 of 3 differ", without the lines that may follow.
 [[nodiscard]] std::string line_of(const Problem& problem);
 
+/// A problem in words, which need the record no more.
+[[nodiscard]] RowFailure in_words(const Problem& problem);
+
+/// The title of a problem: "compare: matches layer 3".
+[[nodiscard]] std::string title_of(const RowFailure& failure);
+
 /// The diagnostic of a step that ended in ERROR or crashed: the step itself tells it too.
 [[nodiscard]] bool is_told_by_step(const Diagnostic& diagnostic);
 

@@ -51,14 +51,6 @@ std::optional<std::string> optional_text(const JsonPlace& object, std::string_vi
   return field ? std::optional(field->text()) : std::nullopt;
 }
 
-/// What an older record of this schema lacks: then none.
-std::vector<std::string> optional_texts(const JsonPlace& object, std::string_view key) {
-  std::vector<std::string> result;
-  if (const auto list = object.find(key))
-    list->each_element([&result](const JsonPlace& element) { result.push_back(element.text()); });
-  return result;
-}
-
 std::vector<std::int64_t> integers(const JsonPlace& list) {
   std::vector<std::int64_t> result;
   list.each_element([&result](const JsonPlace& element) { result.push_back(element.integer()); });
@@ -161,11 +153,6 @@ CheckResult read_check(const JsonPlace& place) {
   return check;
 }
 
-/// The fields that a step's own may stand beside.
-constexpr std::array step_fields{"id",     "uses",    "location", "plugin",    "scored",         "status",
-                                 "reason", "help",    "summary",  "seconds",   "peak_rss_bytes", "parameters",
-                                 "inputs", "outputs", "checks",   "isolation", "output_tail"};
-
 StepRecord read_step(const JsonPlace& place) {
   StepRecord step;
   step.id = place.at("id").text();
@@ -192,7 +179,7 @@ StepRecord read_step(const JsonPlace& place) {
       [&step](const std::string& port, const JsonPlace& output) { step.outputs.push_back(read_output(port, output)); });
   place.at("checks").each_element([&step](const JsonPlace& check) { step.checks.push_back(read_check(check)); });
   place.each_field([&step](const std::string& key, const JsonPlace& field) {
-    if (std::ranges::find(step_fields, key) == step_fields.end()) step.extra.emplace_back(key, field.value());
+    if (!is_field_of_step(key)) step.extra.emplace_back(key, field.value());
   });
   return step;
 }
@@ -234,12 +221,18 @@ RowSummary read_row_summary(const JsonPlace& place) {
   row.verdict = one_of(place.at("verdict"), verdicts);
   row.exit_code = static_cast<int>(place.at("exit_code").integer(0, highest_exit_code));
   row.message = place.at("message").text_or_null();
-  row.run_id = optional_text(place, "run_id").value_or("");
   row.seconds = place.at("seconds").number();
   row.peak_rss_bytes = place.at("peak_rss_bytes").integer();
   row.record = place.at("record").text_or_null();
   row.steps = read_counts(place.at("steps"));
   row.checks = read_counts(place.at("checks"));
+  if (const auto failures = place.find("failures"))
+    failures->each_element([&row](const JsonPlace& failure) {
+      row.failures.push_back({failure.at("word").text(), optional_text(failure, "step").value_or(""),
+                              optional_text(failure, "check").value_or(""), failure.at("message").text(),
+                              optional_text(failure, "location").value_or("")});
+    });
+  if (const auto more = place.find("more_failures")) row.more_failures = more->integer();
   return row;
 }
 
@@ -253,9 +246,6 @@ RunRecord read_run(const JsonPlace& place) {
   record.pipeline_file = pipeline.at("file").text();
   record.pipeline_sha256 = pipeline.at("sha256").text();
   pipeline.at("overrides").each_element([&record](const JsonPlace& text) { record.overrides.push_back(text.text()); });
-  record.config_sha256 = optional_texts(pipeline, "config_sha256");
-  record.selection = optional_texts(pipeline, "selection");
-  record.run_id = optional_text(place, "run_id").value_or("");
   record.environment = fields(place.at("environment"));
   record.verdict = one_of(place.at("verdict"), verdicts);
   record.exit_code = static_cast<int>(place.at("exit_code").integer(0, highest_exit_code));

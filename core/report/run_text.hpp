@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,9 @@ namespace lockstep {
 
 /// "shapes-gemma4 · bfloat16 · 2 threads · LibTorch 2.13.0 AVX2"; what the environment does not have is left out.
 [[nodiscard]] std::string environment_text(const RunRecord& record);
+
+/// What there is to say about the whole run: its message; of one that did not end, in which step it may have been.
+[[nodiscard]] std::optional<std::string> message_text(const RunRecord& record);
 
 /// "failed: 1 · passed: 2 · 0.71 s · 190 MiB": how many steps ended how. A step that is not scored counts as that,
 /// unless it ended in an error.
@@ -22,9 +26,6 @@ namespace lockstep {
 
 /// "matches_reference layer 3": check and subject of a finding.
 [[nodiscard]] std::string title_of(const BaselineRecord::Finding& finding);
-
-/// `word` as a POSIX shell reads it back.
-[[nodiscard]] LOCKSTEP_API std::string quoted_for_shell(const std::string& word);
 
 /// "lockstep run pipelines/gemma4.toml --set max_seq=160", words quoted for a POSIX shell where they have to be.
 [[nodiscard]] std::string command_text(const RunRecord& record);

@@ -18,6 +18,7 @@ constexpr std::size_t most_failing_entries = 3;  // of one name: the first ones 
 /// One line about a check and what is indented under it.
 struct Entry {
   std::string title;
+  std::string mark;  ///< "" if it is fine
   std::string outcome;
   std::vector<std::string> more;
   bool fine = false;
@@ -38,9 +39,14 @@ std::vector<std::string> message_lines(const CheckResult& check, std::string_vie
   return lines_of(*check.message);
 }
 
+std::string mark_of(const CheckResult& check) {
+  if (is_fine(check) || !check.verdict) return {};
+  return check.verdict == Verdict::fail ? "FAIL" : std::string(name_of(*check.verdict));
+}
+
 Entry entry_of(const CheckResult& check, bool verbose) {
   auto lines = check_lines(check, verbose);
-  Entry entry{title_of(check), std::move(lines.front()), {}, is_fine(check)};
+  Entry entry{title_of(check), mark_of(check), std::move(lines.front()), {}, is_fine(check)};
   entry.more.assign(std::make_move_iterator(lines.begin() + 1), std::make_move_iterator(lines.end()));
   return entry;
 }
@@ -53,9 +59,10 @@ Entry summary_of(const std::vector<const CheckResult*>& checks) {
   if (same_ladder && first.ladder == "bits_equal") {
     std::int64_t compared = 0;
     for (const auto* check : checks) compared += check->compared;
-    return {printable(first.name), fmt::format("{} times bits equal ({})", checks.size(), grouped(compared)), {}, true};
+    return {
+        printable(first.name), {}, fmt::format("{} times bits equal ({})", checks.size(), grouped(compared)), {}, true};
   }
-  return {printable(first.name), fmt::format("{} times pass", checks.size()), {}, true};
+  return {printable(first.name), {}, fmt::format("{} times pass", checks.size()), {}, true};
 }
 
 /// Takes out the checks that a step did not come to, where another one failed: that is the cause. How many there were.
@@ -80,7 +87,7 @@ std::vector<Entry> collect(const std::vector<CheckResult>& checks) {
       entries.push_back(entry_of(*other[i], false));
     if (other.size() > most_failing_entries)
       entries.push_back(
-          {printable(name), fmt::format("{} more (--verbose shows all)", other.size() - most_failing_entries), {}});
+          {printable(name), {}, fmt::format("{} more (--verbose shows all)", other.size() - most_failing_entries), {}});
   }
   return entries;
 }
@@ -95,9 +102,14 @@ std::optional<std::string> count_passing(std::vector<Entry>& entries) {
 
 void append(std::vector<std::string>& lines, const std::vector<Entry>& entries) {
   auto width = usual_title_width;
-  for (const auto& entry : entries) width = std::max(width, display_width(entry.title));
+  std::size_t mark_width = 0;
   for (const auto& entry : entries) {
-    lines.push_back(padded(entry.title, width) + "  " + entry.outcome);
+    width = std::max(width, display_width(entry.title));
+    mark_width = std::max(mark_width, entry.mark.size());
+  }
+  for (const auto& entry : entries) {
+    const auto mark = mark_width == 0 ? "" : padded(entry.mark, mark_width) + "  ";
+    lines.push_back(padded(entry.title, width) + "  " + mark + entry.outcome);
     for (const auto& line : entry.more) lines.push_back("  " + line);
   }
 }
@@ -106,6 +118,8 @@ std::vector<std::string> reason_lines(const StepRecord& step) {
   std::vector<std::string> lines;
   if (step.reason) lines = lines_of(*step.reason);
   if (step.help) lines.push_back("help: " + printable(*step.help));
+  const bool broke = step.status == StepStatus::error || step.status == StepStatus::crashed;
+  if (!broke) return lines;
   for (const auto& line : step.output_tail) lines.push_back("| " + printable(line));
   return lines;
 }

@@ -68,7 +68,8 @@ std::string baseline_text(const BaselineRecord& baseline, const TerminalStyle& s
     for (const auto& finding : baseline.unknown)
       text += fmt::format("new    {}  {}\n", printable(finding.step), printable(title_of(finding)));
   }
-  if (style.detail == Detail::quiet && baseline.worse.empty()) return text;
+  if (style.detail == Detail::quiet && baseline.worse.empty())
+    return baseline.update ? text + printable(*baseline.update) + "\n" : text;
   for (const auto& line : baseline_lines(baseline)) text += printable(line) + "\n";
   return text;
 }
@@ -113,8 +114,7 @@ std::string terminal_header(const RunRecord& record, const TerminalStyle& style)
     if (!part->empty()) title.push_back(printable(*part));
   auto text = painted(joined(title), palette::strong, style.colour) + "\n";
   if (record.row) text += "row " + printable(record.row->name) + "\n";
-  for (const auto& option : record.overrides) text += printable(option) + "\n";
-  for (const auto& option : record.selection) text += printable(option) + "\n";
+  for (const auto& override_text : record.overrides) text += printable(override_text) + "\n";
   if (const auto environment = environment_text(record); !environment.empty()) text += environment + "\n";
   return text + "\n";
 }
@@ -144,7 +144,8 @@ std::string terminal_step(const RunRecord& record, std::size_t index, const Term
 std::string terminal_footer(const RunRecord& record, const TerminalStyle& style) {
   std::string text = style.detail == Detail::quiet ? "" : "\n";
   if (record.verdict == RunVerdict::interrupted) text += painted("interrupted", palette::bad, style.colour) + "\n";
-  if (record.message) text += painted(printable(*record.message), palette::bad, style.colour) + "\n";
+  if (const auto message = message_text(record))
+    text += painted(printable(*message), palette::bad, style.colour) + "\n";
   if (record.baseline) text += baseline_text(*record.baseline, style);
   return text + painted(counts_text(record), colour_of(record.verdict), style.colour) + "\n";
 }

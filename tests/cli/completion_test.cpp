@@ -52,6 +52,7 @@ TEST_CASE("bash completes verbs, flags, words of an option and files") {
   CHECK(bash_offers({"run", "--color", "a"}) == std::set<std::string>{"auto", "always"});
   CHECK(bash_offers({"explain", "C01"}).contains("C010"));
   CHECK(bash_offers({"describe", "toy."}).contains("toy.compare"));
+  CHECK(bash_offers({"new", ""}) == std::set<std::string>{"step"});
 }
 
 TEST_CASE("bash completes pipelines, and the ids that are written in the one that was given") {
@@ -60,6 +61,11 @@ TEST_CASE("bash completes pipelines, and the ids that are written in the one tha
   std::ofstream(folder.file("notes.txt")) << "no pipeline";
   CHECK(bash_offers({"run", ""}, folder.file("")) == std::set<std::string>{"a.toml"});
   CHECK(bash_offers({"run", "a.toml", "--only", ""}, folder.file("")) == std::set<std::string>{"first", "second"});
+}
+
+TEST_CASE("bash completes the rows of the pipeline's matrix") {
+  CHECK(bash_offers({"run", "pipelines/rows.toml", "--row", "value=2.5"}, cli::folder.string()) ==
+        std::set<std::string>{"value=2.5,text=a", "value=2.5,text=b"});
 }
 
 TEST_CASE("completing in a hostile pipeline runs nothing of it") {
@@ -76,6 +82,8 @@ TEST_CASE("zsh is told every verb, and of each its options and arguments") {
   CHECK_THAT(specs, contains_text("--color=[auto, always or never]:WHEN:(auto always never)"));
   CHECK_THAT(specs, contains_text(":PIPELINE:_files -g \"*.toml\""));
   CHECK_THAT(zsh_specs({"describe", ""}), contains_text(":STEP:_lockstep_steps"));
+  CHECK_THAT(specs, contains_text(":ROW:_lockstep_rows"));
+  CHECK_THAT(zsh_specs({"new", ""}), contains_text("step:(step)"));
 }
 
 TEST_CASE("another shell is refused with the ones that there are") {

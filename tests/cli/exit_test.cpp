@@ -1,7 +1,10 @@
 // A step that ends the process: no exit code that it chooses may look like a verdict.
 
+#include <csignal>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
+#include "catch.hpp"
 #include "cli.hpp"
 
 namespace {
@@ -31,22 +34,34 @@ TEST_CASE("a step that calls exit(0) ends the run with exit code 5, a line that 
   CHECK(run.record.at("steps").at(1).at("status").is_null());
 }
 
-TEST_CASE("what a step prints does not get into a report on standard output") {
-  const auto result =
-      cli::lockstep({"run", "pipelines/wait.toml", "--set", "how=prints", "--set", "marker=", "--json", "-"});
-  CHECK(nlohmann::json::parse(result.out).at("steps").at(1).at("id") == "wait");
-  CHECK(result.err.find("line 19999\n") != std::string::npos);
+TEST_CASE(
+    "a signal that ends the run is told with the step and its plugin, and the report of the record says where it "
+    "ended") {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // which tell of SIGSEGV themselves
+  const auto [how, number, name] = GENERATE(std::tuple("aborts", SIGABRT, "6 (SIGABRT)"));
+#else
+  const auto [how, number, name] =
+      GENERATE(std::tuple("segfaults", SIGSEGV, "11 (SIGSEGV)"), std::tuple("aborts", SIGABRT, "6 (SIGABRT)"));
+#endif
+  const Run run(how);
+  CHECK(run.result.signal == number);
+  CHECK(run.result.err ==
+        std::string("error: step 'wait' ended the run: signal ") + name +
+            " in " TEST_PLUGINS
+            "/toy.moody.so\n  help: with isolation = \"process\" the step crashes alone, and the run goes on\n");
+  CHECK(run.record.at("verdict") == "incomplete");
+  for (const auto* report : {"--markdown", "--junit", "--github"})
+    CHECK(
+        cli::lockstep({"report", run.record_file, report, "-"}).out.find("ended before the run did, in step 'wait'") !=
+        std::string::npos);
+  CHECK(cli::lockstep({"report", run.record_file}).out.find("ended before the run did, in step 'wait'") !=
+        std::string::npos);
 }
 
-TEST_CASE("what cannot be written to standard output is an error, unless nobody reads it") {
-  for (const auto& words : std::vector<std::vector<std::string>>{{"schema"}, {"completion", "bash"}, {"list"}}) {
-    auto options = cli::options();
-    options.output_file = "/dev/full";
-    CHECK(process::run(cli::words(words), options).code == 4);
-    options.output_file.clear();
-    options.output_is_closed = true;
-    CHECK(process::run(cli::words(words), options).code == 0);
-  }
+TEST_CASE("a child process of a step may be ended by a signal without a word") {
+  const Run run("forks_and_aborts");
+  CHECK(run.result.err.empty());
+  CHECK(run.record.at("verdict") != "incomplete");
 }
 
 TEST_CASE("a child process of a step may call exit") {

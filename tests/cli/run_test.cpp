@@ -146,13 +146,29 @@ TEST_CASE("a pipe gets one whole document, at the end") {
 TEST_CASE("a JUnit report that cannot be written is in the record") {
   const cli::Scratch scratch;
   const auto record = scratch.file("record.json");
-  const auto result = cli::lockstep({"run", "pipelines/fail.toml", "--json", record, "--junit", "pipelines"});
+  std::filesystem::create_symlink("circle", scratch.file("circle"));
+  const auto result =
+      cli::lockstep({"run", "pipelines/fail.toml", "--json", record, "--junit", scratch.file("circle")});
   CHECK(result.code == 4);
   const auto written = json::parse(cli::content(record));
   CHECK(written.at("exit_code") == 4);
   CHECK(written.at("verdict") == "error");
   CHECK(written.at("diagnostics").at(0).at("code") == "R001");
   CHECK(written.at("steps").at(2).at("status") == "fail");
+}
+
+TEST_CASE("a report that has no folder is found before the first step, and the other reports say so") {
+  const cli::Scratch scratch;
+  const auto record = scratch.file("record.json");
+  const auto junit = scratch.file("nowhere/junit.xml");
+  const auto result =
+      cli::lockstep({"run", "pipelines/fail.toml", "--json", record, "--junit", junit, "--dump", scratch.file("dump")});
+  CHECK(result.code == 2);
+  CHECK_FALSE(std::filesystem::exists(scratch.file("dump")));
+  const auto written = json::parse(cli::content(record));
+  CHECK(written.at("verdict") == "invalid");
+  CHECK(written.at("diagnostics").at(0).at("code") == "R001");
+  CHECK(written.at("steps").empty());
 }
 
 TEST_CASE("a full disk under standard output is exit code 4") {

@@ -6,6 +6,7 @@
 #include "catch.hpp"
 #include "golden.hpp"
 #include "records.hpp"
+#include "report/summary.hpp"
 
 using namespace lockstep;
 using namespace lockstep::test;
@@ -46,6 +47,24 @@ TEST_CASE("a check is annotated where its bound was set, and where the step stan
   CHECK(lines[1].starts_with("::warning file=pipelines/gemma4.toml,line=42,col=1,title=vision_prefill"));
   run.steps[6].checks[0].bound_source = "--set step.mm_fusion.checks";
   CHECK(lines_of(to_github(run, nowhere))[0] == lines[0]);
+}
+
+TEST_CASE("what fails in a row is annotated at its bound, with the row in the title, ten of a row at most") {
+  auto run = example();
+  run.row = MatrixRow{"dtype=float32", {}};
+  run.steps[6].checks[0].bound_source = "p.toml:9:3";
+  RunRecord summary;
+  summary.verdict = RunVerdict::fail;
+  summary.pipeline_file = "p.toml";
+  summary.rows = {summary_of(run)};
+  const auto text = to_github(summary, nowhere);
+  CHECK(lines_of(text).size() == 1);
+  CHECK(
+      text.starts_with("::error file=p.toml,line=9,col=3,title=row dtype=float32%3A mm_fusion%3A "
+                       "matches_reference::1,024 of 20,480 differ"));
+  run.steps[6].checks.assign(25, run.steps[6].checks[0]);
+  CHECK(summary_of(run).failures.size() == 10);
+  CHECK(summary_of(run).more_failures == 15);
 }
 
 TEST_CASE("a path below the repository is relative to it, another stays as it is") {

@@ -81,11 +81,7 @@ TEST_CASE("a report is red exactly when the exit code is not 0") {
   auto nothing = run;
   nothing.message = "nothing was verified";
   nothing.verdict = RunVerdict::fail;
-  nothing.exit_code = 1;
   CHECK(is_red(nothing));
-  auto empty_shard = run;
-  empty_shard.message = "no rows in this shard";
-  CHECK_FALSE(is_red(empty_shard));
   auto interrupted = run;
   interrupted.verdict = RunVerdict::interrupted;
   CHECK(is_red(interrupted));
@@ -102,6 +98,15 @@ TEST_CASE("a report is red exactly when the exit code is not 0") {
   CHECK(is_red(vacuous));
   vacuous.steps[4].checks[0].on_vacuous = OnVacuous::warn;
   CHECK_FALSE(is_red(vacuous));
+  RunRecord rows;
+  rows.message = "no rows in this shard";
+  rows.verdict = RunVerdict::pass;
+  rows.rows.emplace();
+  CHECK_FALSE(is_red(rows));
+  rows.rows->push_back({.row = {"a", {}}, .verdict = RunVerdict::fail, .exit_code = 1});
+  rows.verdict = RunVerdict::fail;
+  rows.message.reset();
+  CHECK(count(to_junit(rows), "<failure ") == 2);  // of the row, and the verdict of all
   auto unscored = example();
   unscored.steps[6].scored = false;
   CHECK_FALSE(is_red(unscored));
