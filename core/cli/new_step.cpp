@@ -40,7 +40,10 @@ std::optional<fs::path> project_to_extend(const Arguments& arguments) {
     const bool itself = root && *root == (fs::absolute(folder->value) / "").lexically_normal().parent_path();
     return itself ? root : std::nullopt;
   }
-  return source_tree_of(fs::current_path()) ? std::nullopt : project_of(fs::current_path());
+  const auto project = project_of(fs::current_path());
+  const auto tree = source_tree_of(fs::current_path());
+  const bool tree_is_nearer = project && tree && tree->native().size() >= project->native().size();
+  return tree_is_nearer ? std::nullopt : project;
 }
 
 std::vector<NewFile> files_of(const Arguments& arguments, const StepName& name) {
