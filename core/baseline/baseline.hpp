@@ -74,7 +74,16 @@ struct Baseline {
 /// Holds a run that is over against a baseline, and writes what came out into `record.baseline`; worse checks make a
 /// run that passed a failed one. On another machine only verdicts, levels and metrics are compared, for bits and
 /// distances are not promised there.
+/// A run that passed without a check that the baseline has fails too.
 LOCKSTEP_API void judge_by_baseline(RunRecord& record, const Baseline& baseline, const std::string& file);
+
+/// The rows that the baseline has a section of and the matrix does not have, each once: what they verified, nothing
+/// verifies any more.
+[[nodiscard]] LOCKSTEP_API std::vector<std::string> rows_gone(const Baseline& baseline,
+                                                              const std::vector<std::string>& matrix);
+/// Takes their sections out of the file, which keeps the reason.
+LOCKSTEP_API void drop_rows_gone(const std::filesystem::path& file, const std::vector<std::string>& matrix,
+                                 const std::string& reason, const std::string& date);
 
 /// Writes what the run measured into the file, in which others may have written since: new checks are added, better
 /// values kept. Where anything would become looser nothing is written without a reason; with one it is kept in the

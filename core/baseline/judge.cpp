@@ -11,8 +11,8 @@
 namespace lockstep {
 namespace {
 
-constexpr std::array set_up{"dtype", "checkpoint", "row"};
-constexpr std::array machine{"cpu", "cpu_capability", "libtorch", "threads"};
+constexpr const auto& set_up = baseline_set_up;
+constexpr const auto& machine = baseline_machine;
 
 using Fields = std::vector<std::pair<std::string, Value>>;
 
@@ -34,10 +34,8 @@ std::vector<std::string> differing(const Fields& a, const Fields& b, const Keys&
   return names;
 }
 
-/// From best to worst.
 std::size_t rank_of_ladder(const std::string& ladder) {
-  constexpr std::array levels{"bits_equal", "signed_zero", "ulp", "close", "far", "non_finite", "not_comparable"};
-  return static_cast<std::size_t>(std::ranges::find(levels, ladder) - levels.begin());
+  return static_cast<std::size_t>(std::ranges::find(ladder_levels, ladder) - ladder_levels.begin());
 }
 
 std::string number(double value) { return fmt::format("{:.6g}", value); }
@@ -162,7 +160,7 @@ bool is_gone(const BaselineEntry& entry, const RunRecord& record) {
   return step == record.steps.end() || step->scored;  // not selected: nothing is known about it
 }
 
-void judge_by_baseline(RunRecord& record, const Baseline& baseline, const std::string& file) {
+BaselineRecord stand_of(const RunRecord& record, const Baseline& baseline, const std::string& file) {
   BaselineRecord result{
       .file = file, .sha256 = {}, .notes = {}, .worse = {}, .better = {}, .unknown = {}, .update = {}};
   const auto chosen = choose_section(baseline, record);
@@ -174,8 +172,9 @@ void judge_by_baseline(RunRecord& record, const Baseline& baseline, const std::s
       if (const auto* value = find(here, key)) parts.push_back(fmt::format("{} {}", key, to_text(*value)));
     result.worse.push_back(
         {"", "", std::nullopt,
-         fmt::format("the baseline has nothing about {}; --update-baseline takes it in",
-                     parts.empty() ? "this run's set-up" : fmt::format("{}", fmt::join(parts, ", ")))});
+         parts.empty()
+             ? "the baseline has nothing about this run's set-up; --update-baseline adds it"
+             : fmt::format("the baseline has nothing about {}; --update-baseline adds it", fmt::join(parts, ", "))});
   } else {
     const auto& section = *chosen.section;
     if (!chosen.same_machine)
@@ -200,12 +199,34 @@ void judge_by_baseline(RunRecord& record, const Baseline& baseline, const std::s
     for (const auto& [key, check] : checks)
       result.unknown.push_back({std::get<0>(key), check->name, check->subject, "not in the baseline"});
   }
-  if (!result.worse.empty() && record.verdict == RunVerdict::pass) {
+  return result;
+}
+
+void keep_stand(RunRecord& record, BaselineRecord stand) {
+  if (!stand.worse.empty() && record.verdict == RunVerdict::pass) {
     record.verdict = RunVerdict::fail;
     record.exit_code = exit_code::failed;
     record.message = "worse than the baseline";
   }
-  record.baseline = std::move(result);
+  record.baseline = std::move(stand);
+}
+
+void judge_by_baseline(RunRecord& record, const Baseline& baseline, const std::string& file) {
+  auto stand = stand_of(record, baseline, file);
+  if (stand.compared == 0 && stand.worse.empty() && record.verdict == RunVerdict::pass)
+    stand.worse.push_back({"", "", std::nullopt, "nothing was compared: the run performed no check of the baseline"});
+  keep_stand(record, std::move(stand));
+}
+
+std::vector<std::string> rows_gone(const Baseline& baseline, const std::vector<std::string>& matrix) {
+  std::vector<std::string> gone;
+  for (const auto& section : baseline.sections) {
+    const auto* row = find(section.environment, "row");
+    const auto* name = row == nullptr ? nullptr : std::get_if<std::string>(&row->data);
+    const auto is_known = [name](const auto& names) { return std::ranges::find(names, *name) != names.end(); };
+    if (name != nullptr && !is_known(matrix) && !is_known(gone)) gone.push_back(*name);
+  }
+  return gone;
 }
 
 }  // namespace lockstep

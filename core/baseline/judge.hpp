@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -7,6 +8,14 @@
 #include "baseline/baseline.hpp"
 
 namespace lockstep {
+
+/// What the environment of a section may name: the set-up first, by which a section is chosen, then the machine.
+inline constexpr std::array baseline_set_up{"dtype", "checkpoint", "row"};
+inline constexpr std::array baseline_machine{"cpu", "cpu_capability", "libtorch", "threads"};
+
+/// How near two sides can be, from best to worst.
+inline constexpr std::array ladder_levels{"bits_equal", "signed_zero", "ulp",           "close",
+                                          "far",        "non_finite",  "not_comparable"};
 
 /// Step, check and subject, and the number among entries that have all three in common.
 using BaselineKey = std::tuple<std::string, std::string, std::string, std::size_t>;
@@ -28,6 +37,11 @@ struct ChosenSection {
 [[nodiscard]] std::optional<std::string> worse_than(const BaselineEntry& entry, const CheckResult& check,
                                                     const BaselineMargin& margin, bool same_machine);
 [[nodiscard]] std::optional<std::string> better_than(const BaselineEntry& entry, const CheckResult& check);
+
+/// How a run that is over stands against a baseline. Changes no verdict.
+[[nodiscard]] BaselineRecord stand_of(const RunRecord& record, const Baseline& baseline, const std::string& file);
+/// Keeps `stand` in the record; a run that passed and stands worse has failed.
+void keep_stand(RunRecord& record, BaselineRecord stand);
 
 /// A check that this run was to perform and did not: its step was selected, and the run did not end before it.
 [[nodiscard]] bool is_gone(const BaselineEntry& entry, const RunRecord& record);

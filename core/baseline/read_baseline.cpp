@@ -1,9 +1,13 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <memory>
 
 #include "baseline/baseline.hpp"
+#include "baseline/judge.hpp"
 #include "pipeline/findings.hpp"
 #include "pipeline/render_diagnostic.hpp"
 #include "pipeline/source_file.hpp"
@@ -37,8 +41,8 @@ double number_of(const Node& node, const char* key) {
 
 double margin_of(const Node& node, const char* key) {
   const auto number = number_of(node, key);
-  if (number >= 0) return number;
-  fail(node.location, fmt::format("'{}' is {}, expected a number that is not negative", key, number));
+  if (number >= 0 && std::isfinite(number)) return number;
+  fail(node.location, fmt::format("'{}' is {}, expected a finite number that is not negative", key, number));
 }
 
 const Node::List& list_of(const Node& node, const char* key) {
@@ -62,6 +66,25 @@ void know_only(const Node& table, std::initializer_list<std::string_view> known)
   }
 }
 
+/// A text that is one of `names`.
+template <class Names>
+const std::string& one_of(const std::string& text, const Location& location, const char* what, const Names& names) {
+  if (std::ranges::find(names, text) != std::end(names)) return text;
+  const std::vector<std::string> candidates(std::begin(names), std::end(names));
+  throw Error(Diagnostic{.code = "F004",
+                         .message = fmt::format("{} is no {}", in_quotes(text), what),
+                         .location = location,
+                         .did_you_mean = did_you_mean(text, candidates),
+                         .help = fmt::format("known: {}", fmt::join(candidates, ", "))});
+}
+
+template <class Enum>
+std::vector<std::string> names_up_to(Enum last) {
+  std::vector<std::string> names;
+  for (int i = 0; i <= static_cast<int>(last); ++i) names.emplace_back(name_of(static_cast<Enum>(i)));
+  return names;
+}
+
 template <class Enum>
 Enum member_named(const Node& node, const char* key, Enum last) {
   const auto text = text_of(node, key);
@@ -82,7 +105,8 @@ BaselineEntry read_entry(const Node& node) {
   if (const auto* verdict = node.find("verdict"))
     entry.verdict = member_named(verdict->value, "verdict", Verdict::vacuous);
   if (const auto* value = node.find("value")) entry.value = number_of(value->value, "value");
-  if (const auto* ladder = node.find("ladder")) entry.ladder = text_of(ladder->value, "ladder");
+  if (const auto* ladder = node.find("ladder"))
+    entry.ladder = one_of(text_of(ladder->value, "ladder"), ladder->value.location, "ladder level", ladder_levels);
   if (const auto* relative = node.find("relative")) entry.relative = margin_of(relative->value, "relative");
   return entry;
 }
@@ -99,10 +123,15 @@ BaselineSection read_section(const Node& node) {
   table_of(node, "baseline");
   know_only(node, {"environment", "checks"});
   BaselineSection section;
+  std::vector<std::string_view> known(baseline_set_up.begin(), baseline_set_up.end());
+  known.insert(known.end(), baseline_machine.begin(), baseline_machine.end());
   for (const auto& [key, entry] : table_of(member(node, "environment", "a table"), "environment"))
-    section.environment.emplace_back(key, scalar_of(entry.value, key));
-  for (const auto& entry : list_of(member(node, "checks", "a list"), "checks"))
-    section.checks.push_back(read_entry(entry));
+    section.environment.emplace_back(one_of(key, entry.key, "field that a section is chosen by", known),
+                                     scalar_of(entry.value, key));
+  const auto& checks = member(node, "checks", "a list");
+  for (const auto& entry : list_of(checks, "checks")) section.checks.push_back(read_entry(entry));
+  if (section.checks.empty())
+    fail(checks.location, "'checks' is empty, so nothing would be compared", "take the section out, or make it anew");
   return section;
 }
 
@@ -125,7 +154,8 @@ BaselineMargin read_margin(const Node& node) {
   if (absolute == nullptr) return margin;
   margin.absolute.clear();
   for (const auto& [metric, entry] : table_of(absolute->value, "absolute"))
-    margin.absolute[metric] = margin_of(entry.value, metric.c_str());
+    margin.absolute[one_of(metric, entry.key, "metric", names_up_to(Metric::expect))] =
+        margin_of(entry.value, metric.c_str());
   return margin;
 }
 
@@ -139,7 +169,13 @@ Baseline read_document(const Node& document) {
   baseline.pipeline = text_of(member(document, "pipeline", "a text"), "pipeline");
   if (const auto* margin = document.find("margin")) baseline.margin = read_margin(margin->value);
   if (const auto* sections = document.find("baseline"))
-    for (const auto& section : list_of(sections->value, "baseline")) baseline.sections.push_back(read_section(section));
+    for (const auto& node : list_of(sections->value, "baseline")) {
+      auto section = read_section(node);
+      if (std::ranges::find(baseline.sections, section.environment, &BaselineSection::environment) !=
+          baseline.sections.end())
+        fail(node.location, "there is a section of this environment already", "leave one of them");
+      baseline.sections.push_back(std::move(section));
+    }
   if (const auto* history = document.find("history"))
     for (const auto& reason : list_of(history->value, "history")) baseline.history.push_back(read_reason(reason));
   return baseline;

@@ -9,7 +9,7 @@
 
 #include "baseline/baseline.hpp"
 #include "baseline/judge.hpp"
-#include "pipeline/exit_code.hpp"
+#include "pipeline/render_diagnostic.hpp"
 #include "tensor/atomic_file.hpp"
 
 namespace lockstep {
@@ -83,39 +83,36 @@ Update update_of(const std::vector<BaselineEntry>& old, const RunRecord& record,
 void update_baseline(RunRecord& record, const std::filesystem::path& file, const std::optional<std::string>& reason,
                      const std::string& date) {
   const FolderLock lock(file);
-  const auto before = record;
   auto baseline = read_baseline_file(file).value_or(Baseline{.pipeline = common_name(record)});
-  judge_by_baseline(record, baseline, file.string());
-  auto& result = *record.baseline;
-  if (before.verdict != RunVerdict::pass) {
-    result.update = "the baseline was not updated: the run did not pass";
-    return;
+  auto result = stand_of(record, baseline, file.string());
+  const auto refuse = [&](std::string why) {
+    result.update = "the baseline was not updated" + std::move(why);
+    keep_stand(record, std::move(result));
+  };
+  if (record.verdict != RunVerdict::pass) return refuse(": the run did not pass");
+  if (checks_by_key(record).empty()) {
+    if (result.worse.empty()) result.worse.push_back({"", "", std::nullopt, "the run performed no check"});
+    return refuse(": the run performed no check");
   }
-  const auto chosen = choose_section(baseline, before);
+  const auto chosen = choose_section(baseline, record);
   const bool looser = chosen.section != nullptr && !result.worse.empty();
-  if (looser && !reason) {
-    result.update = "the baseline was not updated, for that would loosen it; --reason TEXT allows it and is kept";
-    return;
-  }
-  auto section = std::ranges::find(baseline.sections, environment_of_baseline(before), &BaselineSection::environment);
+  if (looser && !reason) return refuse(", for that would loosen it; --reason TEXT allows it and is kept");
+  auto section = std::ranges::find(baseline.sections, environment_of_baseline(record), &BaselineSection::environment);
   if (section == baseline.sections.end()) {
-    baseline.sections.push_back({environment_of_baseline(before), {}});
+    baseline.sections.push_back({environment_of_baseline(record), {}});
     section = std::prev(baseline.sections.end());
   }
-  auto update = update_of(section->checks, before, baseline.margin);
+  auto update = update_of(section->checks, record, baseline.margin);
   section->checks = std::move(update.checks);
   if (looser) {
     BaselineReason entry{date, *reason, {}};
-    const auto row = before.row ? before.row->name + " " : std::string();
+    const auto row = record.row ? record.row->name + " " : std::string();
     for (const auto& finding : result.worse) entry.changes.push_back(row + text_of(finding));
     baseline.history.push_back(std::move(entry));
   }
   const auto text = to_toml(baseline);
   const bool changed = update.added + update.tightened + update.loosened > 0 || looser;
   if (changed) write_file(file, text);
-  record.verdict = before.verdict;
-  record.exit_code = before.exit_code;
-  record.message = before.message;
   result.worse.clear();
   result.unknown.clear();
   result.better.clear();
@@ -123,6 +120,27 @@ void update_baseline(RunRecord& record, const std::filesystem::path& file, const
                                         update.tightened, update.loosened)
                           : "the baseline is up to date";
   result.sha256 = sha256_of_file(file);
+  record.baseline = std::move(result);
+}
+
+void drop_rows_gone(const std::filesystem::path& file, const std::vector<std::string>& matrix,
+                    const std::string& reason, const std::string& date) {
+  const FolderLock lock(file);
+  auto baseline = read_baseline_file(file);
+  if (!baseline) return;
+  const auto gone = rows_gone(*baseline, matrix);
+  if (gone.empty()) return;
+  BaselineReason entry{date, reason, {}};
+  for (const auto& row : gone) entry.changes.push_back(fmt::format("row {} is gone", in_quotes(row)));
+  std::erase_if(baseline->sections, [&gone](const BaselineSection& section) {
+    const auto is_gone_row = [&gone](const auto& field) {
+      const auto* name = std::get_if<std::string>(&field.second.data);
+      return field.first == "row" && name != nullptr && std::ranges::find(gone, *name) != gone.end();
+    };
+    return std::ranges::any_of(section.environment, is_gone_row);
+  });
+  baseline->history.push_back(std::move(entry));
+  write_file(file, to_toml(*baseline));
 }
 
 }  // namespace lockstep

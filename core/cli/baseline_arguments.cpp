@@ -2,11 +2,15 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <lockstep/safetensors.hpp>
 
+#include "pipeline/exit_code.hpp"
 #include "pipeline/render_diagnostic.hpp"
+#include "pipeline/utf8.hpp"
 #include "report/output.hpp"
 #include "tensor/atomic_file.hpp"
 
@@ -15,6 +19,20 @@ namespace {
 
 constexpr const char* how_to_make =
     "make one of a run that passes: lockstep run PIPELINE --baseline FILE --update-baseline";
+
+std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::chrono::system_clock::now())); }
+
+/// Calls `work`; that the file could not be read or written becomes part of the record.
+template <class Work>
+void keep(RunRecord& record, Work&& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    add_report_failure(record, {.code = "R001",
+                                .message = fmt::format("the baseline cannot be kept: {}", error.what()),
+                                .help = "name a file in a folder that can be written to"});
+  }
+}
 
 }  // namespace
 
@@ -32,7 +50,16 @@ BaselineArguments::BaselineArguments(const Arguments& arguments, PlanResult& res
   if (!given) return;
   file_ = given->value;
   update_ = arguments.has("update-baseline");
-  if (const auto reason = arguments.option("reason")) reason_ = reason->value;
+  if (const auto reason = arguments.option("reason")) {
+    reason_ = reason->value;
+    const bool is_text = first_invalid_utf8(*reason_) == std::string::npos;
+    if (!is_text || reason_->find_first_not_of(" \t\r\n") == std::string::npos)
+      result.diagnostics.push_back(
+          {.code = "C005",
+           .message = is_text ? "'--reason' says nothing" : "'--reason' has bytes that are not UTF-8",
+           .location = reason->location,
+           .help = "say why the baseline may become looser; the file keeps it"});
+  }
   try {
     baseline_ = read_baseline_file(*file_);
   } catch (const Error& error) {
@@ -62,19 +89,30 @@ BaselineArguments::BaselineArguments(const Arguments& arguments, PlanResult& res
 
 void BaselineArguments::apply(RunRecord& record) const {
   if (!file_) return;
-  try {
+  keep(record, [&] {
     if (update_) {
-      const auto today = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::chrono::system_clock::now()));
-      update_baseline(record, *file_, reason_, today);
+      update_baseline(record, *file_, reason_, today());
     } else {
       judge_by_baseline(record, *baseline_, file_->string());
       record.baseline->sha256 = sha256_of_file(*file_);
     }
-  } catch (const Error& error) {
-    add_report_failure(record, {.code = "R001",
-                                .message = fmt::format("the baseline cannot be kept: {}", error.what()),
-                                .help = "name a file in a folder that can be written to"});
-  }
+  });
+}
+
+void BaselineArguments::apply_to_matrix(RunRecord& record) const {
+  if (!baseline_ || record.verdict != RunVerdict::pass) return;
+  auto gone = rows_gone(*baseline_, record.matrix);
+  if (gone.empty()) return;
+  if (update_ && reason_) return keep(record, [&] { drop_rows_gone(*file_, record.matrix, *reason_, today()); });
+  constexpr std::size_t most_shown = 10;
+  const auto count = gone.size();
+  gone.resize(std::min(count, most_shown));
+  record.verdict = RunVerdict::fail;
+  record.exit_code = exit_code::failed;
+  record.message = fmt::format(
+      "worse than the baseline: the matrix does not have {} of its rows: {}{}; --update-baseline --reason TEXT takes "
+      "them out, --row and --shard leave them alone",
+      count, fmt::join(gone, "  "), count > most_shown ? "  …" : "");
 }
 
 }  // namespace lockstep::cli

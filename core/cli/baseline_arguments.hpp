@@ -19,6 +19,9 @@ class BaselineArguments {
   [[nodiscard]] const std::optional<std::filesystem::path>& file() const { return file_; }
   /// Holds the run against the baseline, or updates that. Nothing happens without `--baseline`.
   void apply(RunRecord& record) const;
+  /// The same of what no row can tell: that the baseline has rows which the matrix does not have. For a run, or the
+  /// summary of one, of all rows.
+  void apply_to_matrix(RunRecord& record) const;
 
  private:
   std::optional<std::filesystem::path> file_;

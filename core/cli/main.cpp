@@ -58,6 +58,16 @@ int main_with(const cli::CommandLine& line) {
   return verb->run(line.parse(*verb));
 }
 
+/// Ends the process without what plugins left to be done then. The verdict is written; they could only spoil the exit
+/// code that goes with it.
+int leave(int code) {
+  std::fflush(nullptr);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which tell what they found at the very end
+  std::_Exit(code);
+#endif
+  return code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -74,10 +84,13 @@ int main(int argc, char** argv) {
     cli::print(error.diagnostics, cli::use_colour(stderr));
     if (!line.words.empty() && line.words.front() == "run") cli::record_invalid_command_line(line, error.diagnostics);
     code = exit_code::invalid;
+  } catch (const Error& error) {
+    cli::print({error.diagnostic()}, cli::use_colour(stderr));
   } catch (const std::exception& error) {
     cli::print({{.message = error.what()}}, cli::use_colour(stderr));
   }
-  if (cli::flush_standard_output() || code == exit_code::error) return code;  // `run` has said it, in its record too
+  if (cli::flush_standard_output() || code == exit_code::error)
+    return leave(code);  // `run` has said it, in its record too
   cli::print({{.code = "R001", .message = "the report cannot be written to standard output"}}, cli::use_colour(stderr));
-  return std::max(code, exit_code::error);
+  return leave(std::max(code, exit_code::error));
 }

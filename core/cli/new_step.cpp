@@ -1,3 +1,4 @@
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "cli/verbs.hpp"
 #include "pipeline/exit_code.hpp"
 #include "pipeline/render_diagnostic.hpp"
+#include "report/run_text.hpp"
 #include "scaffold/new_step.hpp"
 
 namespace lockstep::cli {
@@ -73,7 +75,7 @@ std::string next_of(const Arguments& arguments, const StepName& name, const std:
     return fmt::format(
         "\nnext:\n  cd {}\n  cmake -B build -DCMAKE_PREFIX_PATH=<where Lockstep is installed>\n  cmake --build build\n"
         "  ctest --test-dir build\n  lockstep run pipelines/{}.toml --plugin-path build/plugins\n",
-        folder->value, name.name);
+        quoted_for_shell(folder->value), name.name);
   }
   return fmt::format(
       "\nnext, in the root of the tree:\n  cmake --preset release\n  cmake --build build --target all docs-steps\n"
@@ -105,7 +107,14 @@ int new_step(const Arguments& arguments) {
            arguments.positional(1).location);
   }
   const auto extends = project_to_extend(arguments);
-  write_all(files);
+  try {
+    write_all(files);
+  } catch (const std::exception& error) {
+    refuse({.code = "N005",
+            .message = fmt::format("the step's files cannot be written: {}", error.what()),
+            .help = "name a folder that can be written to"},
+           arguments.positional(1).location);
+  }
   std::string text;
   for (const auto& file : files)
     text += fmt::format("{}  {}\n", file.original ? "extended" : "wrote   ", shown(file.path));

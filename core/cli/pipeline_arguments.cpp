@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include <lockstep/diagnostic.hpp>
+#include "cli/run_id.hpp"
 #include "pipeline/convert_parameter.hpp"
 #include "pipeline/render_diagnostic.hpp"
 
@@ -79,7 +80,8 @@ PipelineRequest request_of(const Arguments& arguments) {
           .shard = text_of("shard"),
           .only = arguments.values("only"),
           .from = text_of("from"),
-          .to = text_of("to")};
+          .to = text_of("to"),
+          .run_id = given_run_id()};
 }
 
 PluginLoader loader_of(const Arguments& arguments) {

@@ -8,9 +8,14 @@
 #include <exception>
 #include <filesystem>
 #include <mutex>
+#include <optional>
+#include <random>
 #include <thread>
 
+#include "cli/held_output.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/row_files.hpp"
+#include "cli/run_id.hpp"
 #include "cli/terminal_io.hpp"
 #include "cli/verbs.hpp"
 #include "pipeline/exit_code.hpp"
@@ -18,6 +23,7 @@
 #include "process/child_process.hpp"
 #include "process/scratch_folder.hpp"
 #include "report/read_record.hpp"
+#include "report/row_outcome.hpp"
 #include "report/summary.hpp"
 #include "report/terminal.hpp"
 
@@ -29,28 +35,26 @@ namespace fs = std::filesystem;
 /// What ends the wait for a row after Ctrl-C.
 struct Interrupted {};
 
-bool is_report(std::string_view option) {
-  return std::ranges::find(report_formats(), option, &ReportFormat::option) != report_formats().end();
-}
-
-/// Whether rows can have reports of their own beside this one: not beside a device, a pipe or standard output.
-bool has_place_beside(const std::string& report) { return ReportTarget(report).is_replaceable(); }
-
-/// How a row's process ended.
-struct Ending {
-  std::string text;
-  int code;
-};
-
 /// Runs rows, several at once.
 class RowRuns {
  public:
-  RowRuns(const Arguments& arguments, const PlanResult& plan, std::FILE* report, std::size_t jobs)
-      : arguments_(arguments), plan_(plan), report_(report), jobs_(jobs), interrupted_(catch_interrupts()) {
+  /// `summary` is the record of the run before a row has run.
+  RowRuns(const Arguments& arguments, const PlanResult& plan, const RunRecord& summary, std::FILE* report,
+          std::size_t jobs)
+      : arguments_(arguments),
+        plan_(plan),
+        summary_(summary),
+        report_(report),
+        jobs_(jobs),
+        interrupted_(catch_interrupts()) {
     summaries_.resize(plan.rows.size());
   }
 
   std::vector<RowSummary> run() {
+    for (const auto& row : plan_.rows) {  // those of an earlier run must not pass for this one's
+      std::error_code ignored;            // one that stays is known by its run's id
+      fs::remove(record_of_row(row), ignored);
+    }
     std::atomic<std::size_t> next = 0;
     const auto work = [&] {
       for (auto i = next++; i < plan_.rows.size(); i = next++) {
@@ -68,63 +72,53 @@ class RowRuns {
  private:
   RowSummary run_row(const MatrixRow& row) {
     const auto record = record_of_row(row);
-    std::error_code ignored;
-    fs::remove(record, ignored);  // an older one must not pass for this run's
     if (interrupted_)
       return {.row = row,
               .verdict = RunVerdict::interrupted,
               .exit_code = exit_code::interrupted,
-              .message = "not started"};
+              .message = "not started",
+              .run_id = summary_.run_id};
     if (failed_ && arguments_.has("fail-fast"))
       return {.row = row,
               .verdict = RunVerdict::incomplete,
               .exit_code = exit_code::failed,
-              .message = "not started: another row did not pass (--fail-fast)"};
-    ChildRequest request{.argv = words_of(row, record)};
+              .message = "not started: another row did not pass (--fail-fast)",
+              .run_id = summary_.run_id};
+    ChildRequest request{.argv = words_of(row, record), .environment = {{run_id_variable, summary_.run_id}}};
     request.grace = 10;  // the row's process ends its step and writes its record
-    std::string output = arguments_.has("quiet") ? fmt::format("row {}\n", row.name) : "";  // else the report says it
+    HeldOutput held;
     const bool live = jobs_ == 1;
-    if (live) show(output);
     request.on_output = [&](std::string_view text) {
       if (live)
         show(text);
       else
-        output += text;
+        held.add(text);
     };
+    if (arguments_.has("quiet")) request.on_output(fmt::format("row {}\n", row.name));  // else the report says it
     request.while_waiting = [this] {
       if (interrupted_) throw Interrupted{};
     };
-    Ending ending{.text = "was interrupted", .code = exit_code::interrupted};
+    RowEnding ending{.text = "was interrupted", .code = std::nullopt};
     try {
       const auto result = run_child(request);
-      ending = {ending_text(request, result), result.exit_code < 0 ? exit_code::crashed : result.exit_code};
+      const bool by_itself = result.exit_code >= exit_code::passed && result.exit_code <= exit_code::interrupted;
+      ending = {ending_text(request, result), by_itself ? result.exit_code : exit_code::crashed};
     } catch (const Interrupted&) {
     } catch (const std::exception& error) {
-      ending = {error.what(), exit_code::error};
+      ending = {fmt::format("could not be followed: {}", error.what()), exit_code::error};
     }
-    if (!live) show(output);
+    if (!live) show(held);
     return told_by(record, row, ending);
   }
 
-  /// What the row's record says; what is known without it, if the process ended before it had written a final one, or
-  /// crashed after that.
-  RowSummary told_by(const fs::path& file, const MatrixRow& row, const Ending& ending) const {
-    RowSummary summary;
-    const auto end_by_process = [&](std::string_view more) {
-      summary.exit_code = ending.code == exit_code::passed ? exit_code::crashed : ending.code;
-      summary.verdict = ending.code == exit_code::interrupted ? RunVerdict::interrupted : RunVerdict::crashed;
-      summary.message = fmt::format("the row's process {}{}", ending.text, more);
-    };
+  RowSummary told_by(const fs::path& file, const MatrixRow& row, const RowEnding& ending) const {
+    std::optional<RunRecord> record;
     try {
-      const auto record = read_record_file(file);
-      summary = summary_of(record);
-      const bool crashed_late = ending.code == exit_code::crashed && record.exit_code < exit_code::crashed;
-      if (record.verdict == RunVerdict::incomplete || crashed_late) end_by_process("");
-    } catch (const Error&) {
-      end_by_process(" and left no record");
+      record = read_record_file(file);
+    } catch (const Error&) {  // there is none, or it is none
     }
-    summary.row = row;
-    if (keeps_records()) summary.record = file.filename().string();
+    auto summary = row_outcome(summary_, row, ending, record);
+    if (record && record->run_id == summary_.run_id && keeps_records()) summary.record = file.filename().string();
     return summary;
   }
 
@@ -169,8 +163,15 @@ class RowRuns {
     std::fflush(report_);
   }
 
+  void show(const HeldOutput& held) {
+    const std::lock_guard lock(printing_);
+    held.show(report_);
+    std::fflush(report_);
+  }
+
   const Arguments& arguments_;
   const PlanResult& plan_;
+  const RunRecord& summary_;
   std::FILE* report_;
   std::size_t jobs_;
   const std::atomic<bool>& interrupted_;
@@ -179,6 +180,15 @@ class RowRuns {
   std::vector<RowSummary> summaries_;
   std::mutex printing_;
 };
+
+std::string new_run_id() {
+  std::random_device random;
+  std::string id;
+  for (int i = 0; i < 4; ++i) id += fmt::format("{:08x}", random());
+  return id;
+}
+
+}  // namespace
 
 std::size_t jobs_of(const Arguments& arguments) {
   const auto given = arguments.option("jobs");
@@ -193,31 +203,24 @@ std::size_t jobs_of(const Arguments& arguments) {
                            .help = "rows that run at once share the machine's memory and threads"}}};
 }
 
-}  // namespace
-
-std::string beside(const std::string& file, const std::string& row) {
-  const fs::path path(file);
-  return (path.parent_path() / (path.stem().string() + "." + row + path.extension().string())).string();
-}
-
-int run_rows(const Arguments& arguments, const PlanResult& plan, const Reports& reports) {
-  const auto jobs = jobs_of(arguments);
+int run_rows(const Arguments& arguments, const PlanResult& plan, const Reports& reports,
+             const BaselineArguments& baseline, std::size_t jobs) {
   auto* stream = reports.use_standard_output() ? stderr : stdout;
   const auto start = std::chrono::steady_clock::now();
-  RunRecord summary{.pipeline_name = plan.plan.common_name,
-                    .pipeline_file = plan.plan.file,
-                    .pipeline_sha256 = plan.plan.sha256,
-                    .overrides = plan.plan.overrides};
+  auto summary = record_of(plan.plan);
+  summary.pipeline_name = plan.plan.common_name;
+  summary.common_name.clear();
+  summary.run_id = new_run_id();
   summary.diagnostics = plan.diagnostics;
-  summary.matrix = plan.plan.all_rows;
   summary.rows.emplace();
   if (const auto* target = reports.record(); target != nullptr && target->is_replaceable()) {
     summary.exit_code = exit_code::crashed;  // what stays if this process is killed
     IncrementalRecord(*target).run_started(summary);
   }
-  summary.rows = RowRuns(arguments, plan, stream, jobs).run();
+  summary.rows = RowRuns(arguments, plan, summary, stream, jobs).run();
   if (summary.rows->empty()) summary.message = "no rows in this shard";
   conclude_rows(summary);
+  if (summary.rows->size() == summary.matrix.size()) baseline.apply_to_matrix(summary);
   summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   const auto known = static_cast<std::ptrdiff_t>(summary.diagnostics.size());

@@ -1,8 +1,8 @@
 #include "cli/terminal_io.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
-#include <cerrno>
 #include <cstdlib>
 #include <string_view>
 
@@ -14,6 +14,12 @@ namespace {
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets the environment
   return value == nullptr ? std::string_view() : value;
+}
+
+/// Whether standard output is a pipe or a socket from which nobody reads any more.
+bool reader_left() {
+  pollfd output{STDOUT_FILENO, 0, 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 }  // namespace
@@ -42,9 +48,8 @@ void print(const std::vector<Diagnostic>& diagnostics, bool colour) {
 }
 
 bool flush_standard_output() {
-  errno = 0;
   const bool flushed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-  return flushed || errno == EPIPE || errno == 0;
+  return flushed || reader_left();
 }
 
 std::optional<Diagnostic> printing_failure(std::FILE* stream) {

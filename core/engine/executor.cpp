@@ -102,12 +102,7 @@ RunRecord Execution::run() {
 }
 
 void Execution::prepare_record() {
-  record_.pipeline_name = plan_.name;
-  if (plan_.common_name != plan_.name) record_.common_name = plan_.common_name;
-  record_.pipeline_file = plan_.file;
-  record_.pipeline_sha256 = plan_.sha256;
-  record_.overrides = plan_.overrides;
-  record_.matrix = plan_.all_rows;
+  record_ = record_of(plan_);
   record_.row = plan_.row;
   record_.exit_code = exit_code::crashed;  // what stays on disk if a step takes the process with it
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -372,14 +367,25 @@ RunRecord execute(Plan& plan, const RunOptions& options, const std::vector<RunOb
   return Execution(plan, options, observers).run();
 }
 
-RunRecord invalid_record(const PlanResult& result, int exit_code) {
+RunRecord record_of(const Plan& plan) {
   RunRecord record;
+  record.pipeline_name = plan.name;
+  if (plan.common_name != plan.name) record.common_name = plan.common_name;
+  record.pipeline_file = plan.file;
+  record.pipeline_sha256 = plan.sha256;
+  record.overrides = plan.overrides;
+  record.config_sha256 = plan.config_sha256;
+  record.selection = plan.selection;
+  record.run_id = plan.run_id;
+  record.matrix = plan.all_rows;
+  return record;
+}
+
+RunRecord invalid_record(const PlanResult& result, int exit_code) {
+  auto record = record_of(result.plan);
+  record.common_name.clear();
   const bool one = result.plan.all_rows.empty() || result.rows.size() == 1;
-  record.pipeline_name = one ? result.plan.name : result.plan.common_name;
-  record.pipeline_file = result.plan.file;
-  record.pipeline_sha256 = result.plan.sha256;
-  record.overrides = result.plan.overrides;
-  record.matrix = result.plan.all_rows;
+  if (!one) record.pipeline_name = result.plan.common_name;
   if (result.rows.size() == 1) record.row = result.rows.front();
   record.diagnostics = result.diagnostics;
   record.verdict = RunVerdict::invalid;

@@ -43,6 +43,9 @@ struct RunOptions {
 [[nodiscard]] LOCKSTEP_API RunRecord execute(Plan& plan, const RunOptions& options,
                                              const std::vector<RunObserver*>& observers);
 
+/// What is known of a run before it starts: what runs, and nothing of how it went.
+[[nodiscard]] LOCKSTEP_API RunRecord record_of(const Plan& plan);
+
 /// The record of a run that could not start: verdict `invalid`, exit code 2 or 3.
 [[nodiscard]] LOCKSTEP_API RunRecord invalid_record(const PlanResult& result, int exit_code);
 

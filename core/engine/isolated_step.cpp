@@ -58,6 +58,9 @@ class Isolated {
         unreadable = error.what();
       }
     }
+    if (const auto why = board_.why_no_answer(); !why.empty() && result.signal == 0 && !result.timed_out)
+      throw Error{fmt::format("what came out could not be handed back: {}", why),
+                  "free some space in the folder for temporary files, or set TMPDIR to one with room"};
     StepCall outcome;
     outcome.crash = crash_of(child, result, unreadable);
     outcome.peak_rss_bytes = result.peak_rss_bytes;
@@ -170,7 +173,7 @@ class Isolated {
   std::vector<std::size_t> order_;  // of the request's steps; the last one is the isolated step
   TemporaryFile request_file_;
   TemporaryFile given_file_;
-  TemporaryFile board_file_;
+  TemporaryFile board_file_ = WorkerBoard::memory();
   TemporaryFile answer_file_;
   TemporaryFile results_file_;
   WorkerBoard board_;

@@ -90,6 +90,7 @@ struct RowSummary {
   RunVerdict verdict = RunVerdict::incomplete;
   int exit_code = 0;
   std::optional<std::string> message;  ///< why it did not pass: its first problem, or how its process ended
+  std::string run_id;                  ///< of its record
   double seconds = 0;
   std::int64_t peak_rss_bytes = 0;
   std::optional<std::string> record;                         ///< its file, relative to the summary's folder
@@ -107,6 +108,9 @@ struct RunRecord {
   std::string pipeline_file;
   std::string pipeline_sha256;
   std::vector<std::string> overrides;
+  std::vector<std::string> config_sha256;
+  std::vector<std::string> selection;
+  std::string run_id;  ///< of one row of several: the same in all rows of that run, and in no other's; else empty
   std::vector<std::pair<std::string, Value>> environment;
   RunVerdict verdict = RunVerdict::incomplete;
   int exit_code = 0;

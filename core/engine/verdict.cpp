@@ -36,6 +36,24 @@ StepStatus status_of(const std::vector<CheckResult>& checks) {
   return worst;
 }
 
+RunVerdict verdict_of_exit_code(int code) noexcept {
+  switch (code) {
+    case exit_code::passed:
+      return RunVerdict::pass;
+    case exit_code::failed:
+      return RunVerdict::fail;
+    case exit_code::invalid:
+    case exit_code::not_loadable:
+      return RunVerdict::invalid;
+    case exit_code::crashed:
+      return RunVerdict::crashed;
+    case exit_code::interrupted:
+      return RunVerdict::interrupted;
+    default:
+      return RunVerdict::error;
+  }
+}
+
 void conclude(RunRecord& record, const RunFacts& facts) {
   const auto any = [&record](auto&& predicate) { return std::ranges::any_of(record.steps, predicate); };
   const bool errors = any([](const StepRecord& s) { return s.status == StepStatus::error; });

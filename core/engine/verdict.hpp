@@ -18,6 +18,9 @@ struct RunFacts {
   bool performed_required_check = false;  ///< some scored step called one
 };
 
+/// The verdict that goes with an exit code.
+[[nodiscard]] LOCKSTEP_API RunVerdict verdict_of_exit_code(int code) noexcept;
+
 /// Sets verdict, exit_code and message. Of several exit codes the highest of 6, 5, 4, 1 wins.
 LOCKSTEP_API void conclude(RunRecord& record, const RunFacts& facts);
 

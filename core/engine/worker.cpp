@@ -233,7 +233,12 @@ void run_worker(const std::array<int, worker_files>& descriptors, StepCatalog& c
   WorkerBoard board(board_file);
   const auto request = request_from(MappedFile::open(request_file.path())->bytes());
   if (request.steps.empty()) throw Error{"a request names no step"};
-  answer_file.write(to_bytes(answer_to(request, given, board, results, catalog)), 0);
+  try {
+    answer_file.write(to_bytes(answer_to(request, given, board, results, catalog)), 0);
+  } catch (const Error& error) {
+    board.cannot_answer(error.what());
+    throw;
+  }
 }
 
 }  // namespace lockstep

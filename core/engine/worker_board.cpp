@@ -12,8 +12,30 @@
 
 namespace lockstep {
 
-WorkerBoard::WorkerBoard(TemporaryFile& file) {
-  file.resize(sizeof(Page));
+namespace {
+
+template <class Characters>
+void put(std::string_view text, Characters& place) noexcept {
+  const auto size = std::min(text.size(), place.size() - 1);
+  for (std::size_t i = 0; i < size; ++i) place[i] = text[i];
+  place[size] = '\0';
+}
+
+template <class Characters>
+std::string text_in(const Characters& place) {
+  std::string text;
+  for (const auto& c : place) {
+    if (c == '\0') break;
+    text += c;
+  }
+  return text;
+}
+
+}  // namespace
+
+TemporaryFile WorkerBoard::memory() { return TemporaryFile::in_memory(sizeof(Page)); }
+
+WorkerBoard::WorkerBoard(const TemporaryFile& file) {
   void* const memory = ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0);
   if (memory == MAP_FAILED) throw Error{fmt::format("no memory can be shared: {}", std::strerror(errno))};
   page_ = static_cast<Page*>(memory);
@@ -25,9 +47,7 @@ void WorkerBoard::progress(std::int64_t done, std::int64_t total, std::string_vi
   ++page_->version;
   page_->done = done;
   page_->total = total;
-  const auto size = std::min(unit.size(), unit_size - 1);
-  for (std::size_t i = 0; i < size; ++i) page_->unit[i] = unit[i];
-  page_->unit[size] = '\0';
+  put(unit, page_->unit);
   ++page_->version;
 }
 
@@ -36,14 +56,14 @@ WorkerBoard::Progress WorkerBoard::progress() const {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const auto version = page_->version.load();
     if (version % 2 != 0) continue;
-    Progress progress{.count = version / 2, .done = page_->done, .total = page_->total, .unit = {}};
-    for (const auto& c : page_->unit) {
-      if (c == '\0') break;
-      progress.unit += c;
-    }
+    Progress progress{.count = version / 2, .done = page_->done, .total = page_->total, .unit = text_in(page_->unit)};
     if (page_->version == version) return progress;
   }
   return {};
 }
+
+void WorkerBoard::cannot_answer(std::string_view why) noexcept { put(why, page_->trouble); }
+
+std::string WorkerBoard::why_no_answer() const { return text_in(page_->trouble); }
 
 }  // namespace lockstep

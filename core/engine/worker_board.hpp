@@ -23,8 +23,10 @@ class WorkerBoard {
     std::string unit;
   };
 
-  /// Maps `file`; a new board is all zero. Throws Error.
-  explicit WorkerBoard(TemporaryFile& file);
+  /// The memory of a new board, all zero. Throws Error.
+  [[nodiscard]] static TemporaryFile memory();
+  /// Maps what `memory` made. Throws Error.
+  explicit WorkerBoard(const TemporaryFile& file);
   ~WorkerBoard();
   WorkerBoard(const WorkerBoard&) = delete;
   WorkerBoard& operator=(const WorkerBoard&) = delete;
@@ -40,9 +42,13 @@ class WorkerBoard {
   void progress(std::int64_t done, std::int64_t total, std::string_view unit) noexcept;
   /// The last report.
   [[nodiscard]] Progress progress() const;
+  /// Why the process of the step could not hand back what came out; the step is not to blame.
+  void cannot_answer(std::string_view why) noexcept;
+  [[nodiscard]] std::string why_no_answer() const;
 
  private:
   static constexpr std::size_t unit_size = 64;
+  static constexpr std::size_t trouble_size = 256;
   struct Page {
     std::atomic<bool> interrupted;
     std::atomic<std::uint32_t> begun;    ///< how many steps
@@ -50,6 +56,7 @@ class WorkerBoard {
     std::atomic<std::int64_t> done;
     std::atomic<std::int64_t> total;
     std::array<std::atomic<char>, unit_size> unit;
+    std::array<std::atomic<char>, trouble_size> trouble;
   };
   static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free &&
                     std::atomic<std::int64_t>::is_always_lock_free && std::atomic<char>::is_always_lock_free,

@@ -52,8 +52,9 @@ step, not the name after `uses`. `lockstep plan PIPELINE` shows the ids. Exit co
 `--only`, `--from` and `--to` name are in no row of the matrix that `--row` chooses, though in others. Exit code 2.
 )"},
     DiagnosticCode{"C011", "two reports with one target", R"(
-`--json` and `--junit` name the same file, or both ask for standard output; the second would overwrite the first. Exit
-code 2.
+`--json` and `--junit` name the same file, or both ask for standard output; the second would overwrite the first. Or
+the report of a row of a matrix, which lies beside the one that is named, would be written over the pipeline, an overlay, the
+baseline or another report, or its name would be longer than a file's may be. Nothing ran. Exit code 2.
 )"},
     DiagnosticCode{"C012", "unknown diagnostic code", R"(
 `lockstep explain` was asked for a code that does not exist. Codes stand in brackets after `error` and `warning`. Upper

@@ -20,13 +20,15 @@ Lockstep wrote is whole at any time: look for a copy or an upload that was cut o
 )"},
     DiagnosticCode{"F004", "baseline cannot be used", R"(
 The file of `--baseline` does not exist, is no baseline of schema 1, or is of a pipeline with another name. A conflict that
-git left in it is no TOML. Make a baseline of a run that passes: `lockstep run PIPELINE --baseline FILE --update-baseline`.
-Exit code 2.
+git left in it is no TOML. A file that would make a run compare less without a word is refused too: an unknown ladder level,
+metric or field of `environment`, a section without checks, two of one environment, a margin that is not finite. Make
+a baseline of a run that passes: `lockstep run PIPELINE --baseline FILE --update-baseline`. Exit code 2.
 )"},
     DiagnosticCode{"F005", "records that do not make one summary", R"(
 `lockstep merge` was given records that do not belong together: one is no record of a row, they are of different pipelines or
-command lines, a row ran twice, or a row of the matrix is in none of them. The last is why `merge` exists: a machine that
-was lost must not look like one that passed. Exit code 2.
+command lines, overlays or selected steps, a row ran twice, a summary is incomplete, a record contradicts
+itself, or a row of the matrix is in none of them. The last is why `merge` exists: a machine that was lost must not look like
+one that passed. Exit code 2.
 )"},
 };
 

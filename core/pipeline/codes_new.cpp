@@ -21,6 +21,10 @@ or folder, or move them. Exit code 2.
 Without `--out-of-tree` a new step is put into the source tree of Lockstep, or the project with a `find_package(Lockstep …)`,
 that the working directory lies in, and it lies in none. `--out-of-tree DIR` makes a project of its own, which finds an installed Lockstep. Exit code 2.
 )"},
+    DiagnosticCode{"N005", "new files cannot be written", R"(
+A folder or file of the new step cannot be made: the place may not be written to, a file is where a folder is to be, or a name is
+too long. The message holds the reason that the system gives. What was written before it is taken back. Exit code 2.
+)"},
 };
 
 }  // namespace

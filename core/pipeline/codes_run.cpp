@@ -40,9 +40,9 @@ counts from the start of the process, so it holds the loading of its libraries a
 The step counts as crashed. Exit code 5.
 )"},
     DiagnosticCode{"S007", "step cannot be isolated", R"(
-No process could be started for a step with `isolation = "process"`, or its inputs could not be handed over: they lie in a
-temporary file, in the folder that `TMPDIR` names or else in /tmp. The message holds the reason that the system gives. The
-step did not run. Exit code 4.
+No process could be started for a step with `isolation = "process"`, or its inputs could not be handed over, or what came out could
+not be handed back: they lie in temporary files, in the folder that `TMPDIR` names or else in /tmp. The message holds the
+reason that the system gives. Exit code 4.
 )"},
 };
 

@@ -46,7 +46,9 @@ std::optional<Merged> read_and_merge(const PipelineRequest& request, Plan& plan,
 
   std::vector<Node> overlays;
   for (const auto& config : request.configs) {
-    auto overlay = parse_document(read_source(config, findings), findings);
+    const auto source = read_source(config, findings);
+    plan.config_sha256.push_back(source.usable ? sha256(source.source->text) : "");
+    auto overlay = parse_document(source, findings);
     if (overlay && check_overlay_form(*overlay, findings))
       overlays.push_back(std::move(*overlay));
     else
@@ -262,6 +264,15 @@ std::vector<std::string> override_texts(const PipelineRequest& request) {
   return result;
 }
 
+std::vector<std::string> selection_texts(const PipelineRequest& request) {
+  std::vector<std::string> result;
+  for (const auto& id : request.only) result.push_back("--only " + id);
+  if (request.from) result.push_back("--from " + *request.from);
+  if (request.to) result.push_back("--to " + *request.to);
+  for (const auto& id : request.skips) result.push_back("--skip " + id);
+  return result;
+}
+
 }  // namespace
 
 bool PlanResult::ok() const noexcept {
@@ -281,6 +292,8 @@ PlanResult make_plan(const PipelineRequest& request, StepCatalog& catalog, const
   plan.file = request.file.string();
   plan.name = request.file.stem().string();
   plan.overrides = override_texts(request);
+  plan.selection = selection_texts(request);
+  plan.run_id = request.run_id;
   if (const auto merged = read_and_merge(request, plan, findings)) {
     check_required_variables(table_or_empty(merged->document, "vars"), findings);
     plan_rows(*merged, request, catalog, visit, result, findings);

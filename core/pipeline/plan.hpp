@@ -84,9 +84,12 @@ struct Plan {
   std::string name;
   std::string common_name;  ///< the same of every row of a matrix: with `${matrix.x}` as it is written
   std::string description;
-  std::string file;                    ///< as given on the command line
-  std::string sha256;                  ///< of the pipeline file's bytes
-  std::vector<std::string> overrides;  ///< "--config configs/e2b.toml", "--set max_seq=256", in order
+  std::string file;                        ///< as given on the command line
+  std::string sha256;                      ///< of the pipeline file's bytes
+  std::vector<std::string> overrides;      ///< "--config configs/e2b.toml", "--set max_seq=256", in order
+  std::vector<std::string> config_sha256;  ///< of the bytes of each `--config` file, in order
+  std::vector<std::string> selection;      ///< "--only compare", "--skip slow": which steps run
+  std::string run_id;                      ///< as requested
   PlannedEnvironment environment;
   std::vector<PlannedStep> steps;
   std::optional<MatrixRow> row;       ///< none without a matrix
@@ -106,6 +109,7 @@ struct PipelineRequest {
   std::vector<std::string> only = {};
   std::optional<std::string> from = std::nullopt;
   std::optional<std::string> to = std::nullopt;
+  std::string run_id = {};  ///< what the record is to be known by
 };
 
 /// A plan, or everything that is wrong with it, found before anything runs.

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -50,13 +51,23 @@ bool holds(const Matrix::Row& row, std::string_view term) {
 }
 
 bool matches(const Matrix::Row& row, std::string_view wanted) {
-  if (wanted == row.row.name || holds(row, wanted)) return true;
+  if (holds(row, wanted)) return true;
   while (true) {
     const auto comma = wanted.find(',');
     if (!holds(row, wanted.substr(0, comma))) return false;
     if (comma == std::string_view::npos) return true;
     wanted.remove_prefix(comma + 1);
   }
+}
+
+/// A row's full name means that row alone, whatever else its words may mean.
+std::vector<std::size_t> rows_meant_by(const std::string& wanted, const Matrix& matrix) {
+  std::vector<std::size_t> matching;
+  for (std::size_t i = 0; i < matrix.rows.size(); ++i) {
+    if (matrix.rows[i].row.name == wanted) return {i};
+    if (matches(matrix.rows[i], wanted)) matching.push_back(i);
+  }
+  return matching;
 }
 
 void report_no_row(const Matrix& matrix, const std::string& wanted, Findings& findings) {
@@ -110,14 +121,14 @@ std::vector<std::size_t> select_rows(const Matrix* matrix, const PipelineRequest
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   if (matrix->broken) return rows;
 
-  for (const auto& wanted : request.rows) {
-    if (std::ranges::none_of(matrix->rows, [&](const auto& row) { return matches(row, wanted); }))
-      report_no_row(*matrix, wanted, findings);
-  }
   if (!request.rows.empty()) {
-    std::erase_if(rows, [&](std::size_t row) {
-      return std::ranges::none_of(request.rows, [&](const auto& wanted) { return matches(matrix->rows[row], wanted); });
-    });
+    std::set<std::size_t> chosen;
+    for (const auto& wanted : request.rows) {
+      const auto meant = rows_meant_by(wanted, *matrix);
+      if (meant.empty()) report_no_row(*matrix, wanted, findings);
+      chosen.insert(meant.begin(), meant.end());
+    }
+    rows.assign(chosen.begin(), chosen.end());
   }
   return shard ? rows_of_shard(std::move(rows), *shard) : rows;
 }

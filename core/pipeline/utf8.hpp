@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include <lockstep/export.hpp>
+
 namespace lockstep {
 
 struct CodePoint {
@@ -15,6 +17,6 @@ struct CodePoint {
 [[nodiscard]] CodePoint decode_utf8(std::string_view text, std::size_t position);
 
 /// Offset of the first byte that is not UTF-8, or npos.
-[[nodiscard]] std::size_t first_invalid_utf8(std::string_view text);
+[[nodiscard]] LOCKSTEP_API std::size_t first_invalid_utf8(std::string_view text);
 
 }  // namespace lockstep

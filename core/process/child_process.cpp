@@ -23,6 +23,7 @@
 #include <lockstep/diagnostic.hpp>
 
 #include "process/output_tail.hpp"
+#include "process/process_tree.hpp"
 #include "process/start_child.hpp"
 
 namespace lockstep {
@@ -69,10 +70,15 @@ class RunningChild {
     return true;
   }
 
-  /// SIGTERM to the group and, if it has not ended after the grace, SIGKILL.
+  /// SIGTERM to the group and to all that descend from the child; whatever has not ended when the child has, or after
+  /// the grace, gets SIGKILL.
   void end() {
+    family_ = descendants_of(child_.pid);
     kill(-child_.pid, SIGTERM);
+    signal_all(family_, SIGTERM);
     follow(request_.grace, nullptr);
+    const auto later = descendants_of(child_.pid);
+    family_.insert(family_.end(), later.begin(), later.end());
   }
 
   [[nodiscard]] ChildResult result() {
@@ -120,6 +126,7 @@ class RunningChild {
   bool reap(int* status) {
     ended_ = true;
     kill(-child_.pid, SIGKILL);
+    signal_all(family_, SIGKILL);
     pid_t reaped = 0;
     do reaped = waitpid(child_.pid, status, 0);
     while (reaped < 0 && errno == EINTR);
@@ -130,6 +137,7 @@ class RunningChild {
   Clock::time_point started_ = Clock::now();
   OutputTail tail_;
   StartedChild child_;
+  std::vector<ProcessId> family_;  ///< of a child that had to be ended
   std::int64_t peak_memory_ = 0;
   bool ended_ = false;
 };

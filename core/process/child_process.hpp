@@ -46,8 +46,9 @@ struct ChildResult {
 };
 
 /// Runs a program in a process group of its own, with /dev/null as standard input, and waits for it. When it has ended,
-/// or must end, so does all of its group: first by SIGTERM, after `grace` seconds by SIGKILL. If this process dies, the
-/// kernel kills the child (not its children). Ctrl-C at the terminal does not reach the group: `while_waiting` does.
+/// or must end, so does all of its group: first by SIGTERM, after `grace` seconds by SIGKILL. Where it must end, so do
+/// the processes that descend from it in groups and sessions of their own. If this process dies, the kernel kills the
+/// child (not its children). Ctrl-C at the terminal does not reach the group: `while_waiting` does.
 /// Throws Error if the program cannot be started.
 [[nodiscard]] LOCKSTEP_API ChildResult run_child(const ChildRequest& request);
 

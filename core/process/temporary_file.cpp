@@ -1,6 +1,7 @@
 #include "process/temporary_file.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -37,6 +38,19 @@ TemporaryFile::TemporaryFile() : descriptor_(-1) {
   if (descriptor_ < 0) throw failed("no temporary file can be kept open");
 }
 
+TemporaryFile TemporaryFile::in_memory(std::size_t bytes) {
+  const int made = ::memfd_create("lockstep", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (made < 0) throw Error{fmt::format("no memory can be shared: {}", std::strerror(errno))};
+  const int kept = made < first_descriptor ? ::fcntl(made, F_DUPFD_CLOEXEC, first_descriptor) : made;
+  if (kept != made) ::close(made);
+  errno = ::posix_fallocate(kept, 0, static_cast<off_t>(bytes));
+  if (errno != 0 || ::fcntl(kept, F_ADD_SEALS, F_SEAL_SHRINK) != 0) {
+    ::close(kept);
+    throw Error{fmt::format("no memory can be shared: {}", std::strerror(errno))};
+  }
+  return TemporaryFile(kept);
+}
+
 TemporaryFile::~TemporaryFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
@@ -51,10 +65,6 @@ void TemporaryFile::write(std::string_view bytes, std::size_t offset) {
     bytes.remove_prefix(static_cast<std::size_t>(written));
     offset += static_cast<std::size_t>(written);
   }
-}
-
-void TemporaryFile::resize(std::size_t bytes) {
-  if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) throw failed("a temporary file cannot be made larger");
 }
 
 }  // namespace lockstep

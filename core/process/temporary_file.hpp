@@ -13,6 +13,9 @@ class LOCKSTEP_API TemporaryFile {
  public:
   /// Throws Error if none can be made.
   TemporaryFile();
+  /// One in memory, of `bytes` bytes, that no process can make shorter: reading its mapping never ends a process.
+  /// Throws Error if none can be made.
+  [[nodiscard]] static TemporaryFile in_memory(std::size_t bytes);
   /// Takes over a descriptor that another process handed on.
   explicit TemporaryFile(int descriptor) noexcept : descriptor_(descriptor) {}
   TemporaryFile(const TemporaryFile&) = delete;
@@ -24,7 +27,6 @@ class LOCKSTEP_API TemporaryFile {
   [[nodiscard]] std::filesystem::path path() const;
   /// Throws Error, for example when the disk is full.
   void write(std::string_view bytes, std::size_t offset);
-  void resize(std::size_t bytes);
 
  private:
   int descriptor_;

@@ -136,6 +136,7 @@ Json to_json(const RowSummary& row) {
   json.update({{"verdict", name_of(row.verdict)},
                {"exit_code", row.exit_code},
                {"message", or_null(row.message)},
+               {"run_id", or_null(row.run_id)},
                {"seconds", number(row.seconds)},
                {"peak_rss_bytes", row.peak_rss_bytes},
                {"record", or_null(row.record)}});
@@ -183,7 +184,9 @@ std::string to_json(const RunRecord& record, const std::vector<std::string>& ste
        {{"name", record.pipeline_name},
         {"file", record.pipeline_file},
         {"sha256", record.pipeline_sha256},
-        {"overrides", record.overrides}}},
+        {"overrides", record.overrides},
+        {"config_sha256", record.config_sha256},
+        {"selection", record.selection}}},
       {"environment", fields(record.environment)},
       {"verdict", name_of(record.verdict)},
       {"exit_code", record.exit_code},
@@ -191,6 +194,7 @@ std::string to_json(const RunRecord& record, const std::vector<std::string>& ste
       {"seconds", number(record.seconds)},
       {"peak_rss_bytes", record.peak_rss_bytes}};
   json["baseline"] = record.baseline ? to_json(*record.baseline) : Json(nullptr);
+  if (!record.run_id.empty()) json["run_id"] = record.run_id;
   if (!record.matrix.empty()) json["matrix"] = {{"rows", record.matrix}};
   if (!record.common_name.empty()) json["matrix"]["name"] = record.common_name;
   if (record.row) json["row"] = to_json(*record.row);

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <set>
+#include <vector>
 
 #include <lockstep/diagnostic.hpp>
 
 #include "pipeline/display_text.hpp"
+#include "pipeline/render_diagnostic.hpp"
 
 namespace lockstep {
 namespace {
@@ -79,13 +82,19 @@ Value value_of(const Json& json, const JsonPlace& place) {
 }  // namespace
 
 Json parse_json(std::string_view text, const std::string& name) {
-  const auto limit_depth = [&name](int depth, Json::parse_event_t, const Json&) {
+  std::vector<std::set<std::string>> keys;  // of the objects that are open
+  const auto watch = [&](int depth, Json::parse_event_t event, const Json& parsed) {
     if (depth > deepest)
       fail_in(name, fmt::format("lists and objects are nested more than {} levels deep", deepest), {});
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys.pop_back();
+    if (event == Json::parse_event_t::key && !keys.back().insert(parsed.get_ref<const std::string&>()).second)
+      fail_in(name, fmt::format("an object has the field {} twice", in_quotes(parsed.get_ref<const std::string&>())),
+              "a record is read as lockstep wrote it; look for what changed it");
     return true;
   };
   try {
-    return Json::parse(text, limit_depth);
+    return Json::parse(text, watch);
   } catch (const Json::parse_error& error) {
     const auto offset = error.byte > 0 ? error.byte - 1 : 0;
     const bool ended = offset >= text.size();

@@ -157,6 +157,7 @@ Suite suite_of_run(const RunRecord& record) {
   Suite suite{.name = "run", .seconds = 0};
   for (const auto& [key, value] : record.environment) suite.properties.emplace_back("environment." + key, plain(value));
   for (const auto& text : record.overrides) suite.properties.emplace_back("override", text);
+  for (const auto& text : record.selection) suite.properties.emplace_back("selection", text);
   if (!record.pipeline_sha256.empty()) suite.properties.emplace_back("pipeline.sha256", record.pipeline_sha256);
 
   Case verdict{.name = "verdict", .type = std::string(name_of(record.verdict)), .text = record.message.value_or("")};

@@ -51,6 +51,14 @@ std::optional<std::string> optional_text(const JsonPlace& object, std::string_vi
   return field ? std::optional(field->text()) : std::nullopt;
 }
 
+/// What an older record of this schema lacks: then none.
+std::vector<std::string> optional_texts(const JsonPlace& object, std::string_view key) {
+  std::vector<std::string> result;
+  if (const auto list = object.find(key))
+    list->each_element([&result](const JsonPlace& element) { result.push_back(element.text()); });
+  return result;
+}
+
 std::vector<std::int64_t> integers(const JsonPlace& list) {
   std::vector<std::int64_t> result;
   list.each_element([&result](const JsonPlace& element) { result.push_back(element.integer()); });
@@ -221,6 +229,7 @@ RowSummary read_row_summary(const JsonPlace& place) {
   row.verdict = one_of(place.at("verdict"), verdicts);
   row.exit_code = static_cast<int>(place.at("exit_code").integer(0, highest_exit_code));
   row.message = place.at("message").text_or_null();
+  row.run_id = optional_text(place, "run_id").value_or("");
   row.seconds = place.at("seconds").number();
   row.peak_rss_bytes = place.at("peak_rss_bytes").integer();
   row.record = place.at("record").text_or_null();
@@ -246,6 +255,9 @@ RunRecord read_run(const JsonPlace& place) {
   record.pipeline_file = pipeline.at("file").text();
   record.pipeline_sha256 = pipeline.at("sha256").text();
   pipeline.at("overrides").each_element([&record](const JsonPlace& text) { record.overrides.push_back(text.text()); });
+  record.config_sha256 = optional_texts(pipeline, "config_sha256");
+  record.selection = optional_texts(pipeline, "selection");
+  record.run_id = optional_text(place, "run_id").value_or("");
   record.environment = fields(place.at("environment"));
   record.verdict = one_of(place.at("verdict"), verdicts);
   record.exit_code = static_cast<int>(place.at("exit_code").integer(0, highest_exit_code));

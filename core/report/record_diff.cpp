@@ -1,8 +1,10 @@
 #include "report/record_diff.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "report/json_value.hpp"
@@ -160,12 +162,15 @@ Fields outputs_of(const StepRecord& step) {
   return fields;
 }
 
+std::string isolation_of(const StepRecord& step) { return step.isolated ? "process" : "none"; }
+
 void compare(const StepRecord& a, const StepRecord& b, std::vector<RecordChange>& all) {
   Changes changes(all, a.id);
   changes.compare(Group::verdict, "status", value_of(a.status), value_of(b.status));
   changes.compare(Group::verdict, "reason", value_of(a.reason), value_of(b.reason));
   compare_checks(a, b, all);
   changes.compare(Group::setup, "scored", a.scored, b.scored);
+  changes.compare(Group::setup, "isolation", isolation_of(a), isolation_of(b));
   changes.compare(Group::setup, "uses", a.uses, b.uses);
   changes.compare(Group::setup, "plugin.build_id", a.build_id, b.build_id);
   changes.compare(Group::setup, "parameters.", a.parameters, b.parameters);
@@ -190,6 +195,33 @@ void compare_steps(const RunRecord& a, const RunRecord& b, std::vector<RecordCha
     else
       Changes(all, after->id).add(Group::presence, "step", std::nullopt, value_of(after->status));
   });
+}
+
+/// The ids of the steps that `other` has too, in the order of `record`.
+std::vector<std::string> order_of(const RunRecord& record, const RunRecord& other) {
+  std::set<std::string_view> known;
+  for (const auto& step : other.steps) known.insert(step.id);
+  std::vector<std::string> ids;
+  for (const auto& step : record.steps)
+    if (known.contains(step.id)) ids.push_back(step.id);
+  return ids;
+}
+
+/// What a run was held against, and what it was found to be.
+Fields baseline_of(const RunRecord& record) {
+  if (!record.baseline) return {};
+  const auto& baseline = *record.baseline;
+  const auto texts = [](const std::vector<BaselineRecord::Finding>& findings) {
+    std::vector<std::string> all;
+    for (const auto& finding : findings)
+      all.push_back(
+          fmt::format("{} {} {}: {}", finding.step, finding.check, finding.subject.value_or(""), finding.message));
+    return value_of(all);
+  };
+  return {{"sha256", baseline.sha256},
+          {"compared", baseline.compared},
+          {"worse", texts(baseline.worse)},
+          {"unknown", texts(baseline.unknown)}};
 }
 
 Fields counts_of(const std::vector<std::pair<std::string, std::int64_t>>& counts) {
@@ -276,10 +308,14 @@ std::vector<RecordChange> diff_records(const RunRecord& before, const RunRecord&
   compare_steps(before, after, all);
   const auto row = [](const RunRecord& record) { return record.row ? Value(record.row->name) : Value(); };
   run.compare(Group::setup, "row", row(before), row(after));
+  run.compare(Group::setup, "steps", value_of(order_of(before, after)), value_of(order_of(after, before)));
+  run.compare(Group::setup, "baseline.", baseline_of(before), baseline_of(after));
   run.compare(Group::setup, "matrix.rows", value_of(before.matrix), value_of(after.matrix));
   run.compare(Group::environment, "pipeline.name", before.pipeline_name, after.pipeline_name);
   run.compare(Group::environment, "pipeline.sha256", before.pipeline_sha256, after.pipeline_sha256);
   run.compare(Group::environment, "overrides", value_of(before.overrides), value_of(after.overrides));
+  run.compare(Group::environment, "config_sha256", value_of(before.config_sha256), value_of(after.config_sha256));
+  run.compare(Group::environment, "selection", value_of(before.selection), value_of(after.selection));
   run.compare(Group::environment, "tool.version", before.tool_version, after.tool_version);
   run.compare(Group::environment, "environment.", before.environment, after.environment);
   run.compare(Group::information, "pipeline.file", before.pipeline_file, after.pipeline_file);

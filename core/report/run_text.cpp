@@ -10,15 +10,6 @@
 namespace lockstep {
 namespace {
 
-/// `word` for a POSIX shell.
-std::string quoted(const std::string& word) {
-  constexpr std::string_view harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-  if (!word.empty() && word.find_first_not_of(harmless) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 std::string checks_text(std::size_t count) { return fmt::format("{} check{}", count, count == 1 ? "" : "s"); }
 
 std::string joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, " · ")); }
@@ -90,8 +81,11 @@ std::string counts_text(const RunRecord& record) {
 
 std::string rows_count_text(const RunRecord& summary) {
   const auto& rows = summary.rows.value();
-  const auto passed = std::ranges::count(rows, RunVerdict::pass, &RowSummary::verdict);
-  return fmt::format("rows passed: {} of {} · {:.2f} s", passed, rows.size(), summary.seconds);
+  const auto good = std::ranges::count(rows, RunVerdict::pass, &RowSummary::verdict);
+  const auto unchecked = std::ranges::count_if(
+      rows, [](const RowSummary& row) { return row.verdict == RunVerdict::pass && row.checks.empty(); });
+  const auto aside = unchecked == 0 ? std::string() : fmt::format(" · without a check: {}", unchecked);
+  return fmt::format("rows passed: {} of {}{} · {:.2f} s", good - unchecked, rows.size(), aside, summary.seconds);
 }
 
 std::vector<std::string> baseline_lines(const BaselineRecord& baseline) {
@@ -114,14 +108,24 @@ std::string title_of(const BaselineRecord::Finding& finding) {
   return finding.subject ? finding.check + " " + *finding.subject : finding.check;
 }
 
+std::string quoted_for_shell(const std::string& word) {
+  constexpr std::string_view harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+  if (!word.empty() && word.find_first_not_of(harmless) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
 std::string command_text(const RunRecord& record) {
-  auto text = "lockstep run " + quoted(record.pipeline_file);
-  for (const auto& option : record.overrides) {
+  auto text = "lockstep run " + quoted_for_shell(record.pipeline_file);
+  auto options = record.overrides;
+  options.insert(options.end(), record.selection.begin(), record.selection.end());
+  for (const auto& option : options) {
     const auto space = option.find(' ');
-    text += " " + quoted(option.substr(0, space));
-    if (space != std::string::npos) text += " " + quoted(option.substr(space + 1));
+    text += " " + quoted_for_shell(option.substr(0, space));
+    if (space != std::string::npos) text += " " + quoted_for_shell(option.substr(space + 1));
   }
-  if (record.baseline) text += " --baseline " + quoted(record.baseline->file);
+  if (record.baseline) text += " --baseline " + quoted_for_shell(record.baseline->file);
   return text;
 }
 

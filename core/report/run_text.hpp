@@ -27,6 +27,9 @@ namespace lockstep {
 /// "matches_reference layer 3": check and subject of a finding.
 [[nodiscard]] std::string title_of(const BaselineRecord::Finding& finding);
 
+/// `word` as a POSIX shell reads it back.
+[[nodiscard]] LOCKSTEP_API std::string quoted_for_shell(const std::string& word);
+
 /// "lockstep run pipelines/gemma4.toml --set max_seq=160", words quoted for a POSIX shell where they have to be.
 [[nodiscard]] std::string command_text(const RunRecord& record);
 

@@ -17,10 +17,12 @@ namespace lockstep {
 LOCKSTEP_API void conclude_rows(RunRecord& summary);
 
 /// One summary of the records of rows, and of summaries of some: of shards that ran on several machines. `files` are
-/// their names, for messages and for `RowSummary::record`. A summary may stand beside the records of its rows.
+/// their names, for messages and for `RowSummary::record`. A summary may stand beside the records of its rows; what it
+/// tells of a row wins. The worst counts, of the rows and of what a summary itself came to.
 ///
-/// Throws Error (F005) if they do not belong together: a record without a row, another pipeline, other overrides, a
-/// matrix of other rows, a row that ran twice, a row of the matrix that none of them has.
+/// Throws Error (F005) if they do not belong together: a record without a row, another pipeline, other overrides or
+/// selected steps, a matrix of other rows, a row that ran twice, a row of the matrix that none of them has; or if one
+/// cannot be believed: an incomplete summary, a record that contradicts itself.
 [[nodiscard]] LOCKSTEP_API RunRecord merge_rows(const std::vector<RunRecord>& records,
                                                 const std::vector<std::string>& files);
 

@@ -114,7 +114,8 @@ std::string terminal_header(const RunRecord& record, const TerminalStyle& style)
     if (!part->empty()) title.push_back(printable(*part));
   auto text = painted(joined(title), palette::strong, style.colour) + "\n";
   if (record.row) text += "row " + printable(record.row->name) + "\n";
-  for (const auto& override_text : record.overrides) text += printable(override_text) + "\n";
+  for (const auto& option : record.overrides) text += printable(option) + "\n";
+  for (const auto& option : record.selection) text += printable(option) + "\n";
   if (const auto environment = environment_text(record); !environment.empty()) text += environment + "\n";
   return text + "\n";
 }

@@ -142,8 +142,8 @@ TEST_CASE("each way of becoming worse fails the run") {
     run.environment[5].second = "float32";
     REQUIRE(run.environment[5].first == "dtype");
     CHECK(worse(run, baseline) ==
-          "the baseline has nothing about dtype \"float32\", checkpoint \"shapes-gemma4\"; --update-baseline takes it "
-          "in");
+          "the baseline has nothing about dtype \"float32\", checkpoint \"shapes-gemma4\"; "
+          "--update-baseline adds it");
   }
 }
 
@@ -335,8 +335,31 @@ TEST_CASE("what is wrong with the file of a baseline is said with its place") {
   CHECK(problem("<<<<<<< HEAD\n" + text).starts_with("base.toml:1:"));
   CHECK(problem(golden::replaced(text, "schema = 1", "schema = 2")) == "base.toml:3:10: schema is 2, expected 1");
   CHECK(problem(golden::replaced(text, "relative = 0.1", "relative = -0.1"))
-            .find("expected a number that is not negative") != std::string::npos);
+            .find("expected a finite number that is not negative") != std::string::npos);
   CHECK(problem(golden::replaced(text, "metric = \"close\"", "metric = \"near\"")).find("'near' is no metric") !=
         std::string::npos);
   CHECK(problem(golden::replaced(text, "value = ", "valeu = ")).find("unknown key 'valeu'") != std::string::npos);
+}
+
+TEST_CASE("a file of a baseline that an edit has made compare less is not read") {
+  const auto text = to_toml(taken_of(passing()));
+  const auto problem = [](const std::string& toml) -> std::string {
+    try {
+      static_cast<void>(read_baseline(toml, "base.toml"));
+      return "read";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  CHECK(problem(text) == "read");
+  CHECK(problem(golden::replaced(text, "ladder = \"close\"", "ladder = \"xyz\"")) == "'xyz' is no ladder level");
+  CHECK(problem(golden::replaced(text, " threads = ", " thread = ")) ==
+        "'thread' is no field that a section is chosen by");
+  CHECK(problem(golden::replaced(text, "pcc = ", "cloze = ")) == "'cloze' is no metric");
+  CHECK(problem(golden::replaced(text, "relative = 0.1", "relative = inf"))
+            .starts_with("'relative' is inf, expected a finite number"));
+  const auto section = text.find("[[baseline]]");
+  CHECK(problem(text + text.substr(section)) == "there is a section of this environment already");
+  const auto checks = text.find("checks = [");
+  CHECK(problem(text.substr(0, checks) + "checks = []\n") == "'checks' is empty, so nothing would be compared");
 }

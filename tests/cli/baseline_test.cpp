@@ -38,6 +38,35 @@ TEST_CASE("a run that is worse than its baseline fails, and what loosens it need
   CHECK(cli::content(file).find("reason = \"not needed any more\"") != std::string::npos);
 }
 
+TEST_CASE("a reason that says nothing, or is no text, is refused before anything runs") {
+  const cli::Scratch scratch;
+  const auto file = scratch.file("base.toml");
+  for (const auto* reason : {"  ", "caf\xe9"}) {
+    const auto result = cli::lockstep(
+        {"run", "pipelines/pass.toml", "--baseline", file, "--update-baseline", "--reason", reason, "--quiet"});
+    CHECK(result.code == 2);
+    CHECK(result.err.find("error[C005]: '--reason' ") != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(file));
+  }
+}
+
+TEST_CASE("a run that performs no check of its baseline does not pass by it") {
+  const cli::Scratch scratch;
+  const auto run = [&](const std::string& file, std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", "pipelines/pass.toml", "--baseline", scratch.file(file)});
+    return cli::lockstep(more);
+  };
+  REQUIRE(run("base.toml", {"--update-baseline"}).code == 0);
+  const auto before = cli::content(scratch.file("base.toml"));
+  const auto none = run("base.toml", {"--only", "reference"});
+  CHECK(none.code == 1);
+  CHECK(none.out.find("nothing was compared") != std::string::npos);
+  CHECK(run("base.toml", {"--only", "reference", "--update-baseline"}).code == 1);
+  CHECK(cli::content(scratch.file("base.toml")) == before);
+  CHECK(run("new.toml", {"--only", "reference", "--update-baseline"}).code == 1);
+  CHECK_FALSE(std::filesystem::exists(scratch.file("new.toml")));
+}
+
 TEST_CASE("diff tells equal records from others by its exit code") {
   const cli::Scratch scratch;
   const auto a = scratch.file("a.json");

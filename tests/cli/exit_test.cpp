@@ -64,6 +64,24 @@ TEST_CASE("a child process of a step may be ended by a signal without a word") {
   CHECK(run.record.at("verdict") != "incomplete");
 }
 
+TEST_CASE("what a step prints does not get into a report on standard output") {
+  const auto result =
+      cli::lockstep({"run", "pipelines/wait.toml", "--set", "how=prints", "--set", "marker=", "--json", "-"});
+  CHECK(nlohmann::json::parse(result.out).at("steps").at(1).at("id") == "wait");
+  CHECK(result.err.find("line 19999\n") != std::string::npos);
+}
+
+TEST_CASE("what cannot be written to standard output is an error, unless nobody reads it") {
+  for (const auto& words : std::vector<std::vector<std::string>>{{"schema"}, {"completion", "bash"}, {"list"}}) {
+    auto options = cli::options();
+    options.output_file = "/dev/full";
+    CHECK(process::run(cli::words(words), options).code == 4);
+    options.output_file.clear();
+    options.output_is_closed = true;
+    CHECK(process::run(cli::words(words), options).code == 0);
+  }
+}
+
 TEST_CASE("a child process of a step may call exit") {
   const Run run("forks");
   CHECK(run.result.err.empty());

@@ -87,6 +87,7 @@ TEST_CASE("rows that run at once give the same summary") {
     for (auto* place : {&json, &json["rows"][0], &json["rows"][1], &json["rows"][2], &json["rows"][3]}) {
       place->erase("seconds");
       place->erase("peak_rss_bytes");
+      place->erase("run_id");
     }
     return json;
   };
@@ -194,12 +195,24 @@ TEST_CASE("records that are not of one matrix do not merge") {
   CHECK_THAT(cli::lockstep({"merge", row, other}).err, contains_text("differ in the pipeline's sha256"));
   const auto set = record("set.json", {pipeline, "--row", "value=2.5,text=b", "--set", "environment.seed=3"});
   CHECK_THAT(cli::lockstep({"merge", row, set}).err, contains_text("differ in their --config and --set"));
+  const auto only = record("only.json", {pipeline, "--row", "value=2.5,text=b", "--only", "reference"});
+  CHECK_THAT(cli::lockstep({"merge", row, only}).err, contains_text("differ in their --only, --from, --to and --skip"));
+  const auto config = [&](const std::string& seed, const std::string& text) {
+    std::ofstream(scratch.file("config.toml")) << "[environment]\nseed = " << seed << "\n";
+    return record("config" + text + ".json",
+                  {pipeline, "--row", "value=2.5,text=" + text, "--config", scratch.file("config.toml")});
+  };
+  const auto a = config("3", "a");
+  const auto b = config("4", "b");
+  CHECK_THAT(cli::lockstep({"merge", a, b}).err, contains_text("differ in what their --config files hold"));
 }
 
 TEST_CASE("a shard without rows passes, for the others verify") {
   const auto result = cli::lockstep({"run", pipeline, "--shard", "5/5"});
   CHECK(result.code == 0);
   CHECK_THAT(result.out, contains_text("no rows in this shard"));
+  CHECK_THAT(cli::lockstep({"run", pipeline, "--shard", "5/5", "--junit", "-"}).out,
+             contains_text("failures=\"0\" errors=\"0\""));
 }
 
 TEST_CASE("a row whose process ends without a word is crashed, and the others run") {
@@ -213,17 +226,54 @@ TEST_CASE("a row whose process ends without a word is crashed, and the others ru
   CHECK(summary.at("verdict") == "crashed");
 }
 
-TEST_CASE("a row whose process a signal ends is crashed, also after its record is final") {
+TEST_CASE("a row whose process a signal ends is crashed; what a plugin leaves to be done at the end is not") {
   const cli::Scratch scratch;
   const auto file = scratch.file("out.json");
   CHECK(cli::lockstep({"run", "pipelines/rows_end.toml", "--set", "matrix.how=[\"dies\", \"dies_late\"]", "--set",
                        "step.end.checks.forgotten.level=off", "--json", file})
             .code == 5);
   const auto summary = read(file);
-  CHECK(verdicts(summary) == std::vector<std::string>{"how=dies crashed", "how=dies_late crashed"});
-  for (const auto& row : summary.at("rows"))
-    CHECK(row.at("message") == "the row's process was ended by signal 9 (SIGKILL)");
+  CHECK(summary.at("rows").at(0).at("verdict") == "crashed");
+  CHECK(summary.at("rows").at(0).at("message") == "the row's process was ended by signal 9 (SIGKILL)");
   CHECK(read(scratch.file("out.how=dies.json")).at("verdict") == "incomplete");
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  CHECK(summary.at("rows").at(1).at("verdict") == "fail");  // nothing was verified
+#endif
+}
+
+TEST_CASE("records of an earlier run are gone before the first row runs") {
+  const cli::Scratch scratch;
+  const auto marker = scratch.file("waiting");
+  const auto later = scratch.file("out.how=throws.json");
+  std::ofstream(later) << "{}";
+  process::Process run(cli::words({"run", "pipelines/rows_end.toml", "--row", "how=waits", "--row", "how=throws",
+                                   "--set", "marker=" + marker, "--json", scratch.file("out.json")}),
+                       cli::options());
+  while (!std::filesystem::exists(marker)) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK_FALSE(std::filesystem::exists(later));
+  run.send(SIGINT);
+  CHECK(run.wait().code == 6);
+}
+
+TEST_CASE("rows of a pipeline that is edited while they run are errors") {
+  const cli::Scratch scratch;
+  const auto edited = scratch.file("edited.toml");
+  std::filesystem::copy_file(cli::folder / "pipelines/rows_end.toml", edited);
+  const auto marker = scratch.file("waiting");
+  process::Process run(cli::words({"run", edited, "--set", "matrix.how=[\"waits\", \"idles\"]", "--set",
+                                   "step.end.checks.forgotten.level=off", "--set", "marker=" + marker, "--json",
+                                   scratch.file("o.json")}),
+                       cli::options());
+  while (!std::filesystem::exists(marker)) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  std::ofstream(edited, std::ios::app) << "# edited\n";
+  std::ofstream(marker, std::ios::trunc) << "go on";
+  std::filesystem::remove(marker);
+  const auto result = run.wait();
+  CHECK(result.code == 4);
+  const auto summary = read(scratch.file("o.json"));
+  CHECK(summary.at("rows").at(1).at("verdict") == "error");
+  CHECK_THAT(summary.at("rows").at(1).at("message").get<std::string>(),
+             contains_text("differs in the pipeline's sha256"));
 }
 
 TEST_CASE("Ctrl-C ends the row that runs with its record, and starts no other") {
@@ -332,6 +382,31 @@ TEST_CASE("a baseline has each row of its own, also when rows run at once") {
   CHECK_THAT(other.out, contains_text("the baseline has nothing about row \"value=2.5,text=c\""));
 }
 
+TEST_CASE("a row that the matrix lost is not lost on its baseline") {
+  const cli::Scratch scratch;
+  const auto file = scratch.file("base.toml");
+  const auto run = [&](const std::string& axis, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words{"run",        pipeline, "--set", "matrix.value=2.5", "--set", "matrix.text=" + axis,
+                                   "--baseline", file};
+    words.insert(words.end(), more.begin(), more.end());
+    return cli::lockstep(words);
+  };
+  REQUIRE(run("[\"a\", \"b\", \"c\"]", {"--update-baseline"}).code == 0);
+  CHECK(run("[\"a\", \"b\", \"c\"]").code == 0);
+  CHECK(run("[\"a\", \"b\", \"c\"]", {"--row", "text=a"}).code == 0);
+  CHECK(run("[\"a\", \"b\", \"c\"]", {"--shard", "1/2"}).code == 0);
+  const auto two = run("[\"a\", \"b\"]");
+  CHECK(two.code == 1);
+  CHECK_THAT(two.out, contains_text("the matrix does not have 1 of its rows: value=2.5,text=c"));
+  const auto one = run("[\"a\"]");
+  CHECK(one.code == 1);
+  CHECK_THAT(one.out, contains_text("the matrix does not have 2 of its rows"));
+  CHECK(run("[\"a\", \"b\"]", {"--update-baseline"}).code == 1);
+  CHECK(run("[\"a\", \"b\"]", {"--update-baseline", "--reason", "c is no longer built"}).code == 0);
+  CHECK_THAT(cli::content(file), contains_text("row 'value=2.5,text=c' is gone"));
+  CHECK(run("[\"a\", \"b\"]").code == 0);
+}
+
 TEST_CASE("a summary tells its rows in Markdown and as annotations") {
   const auto markdown = cli::lockstep({"run", pipeline, "--markdown", "-"});
   CHECK_THAT(markdown.out, contains_text("| `value=2.625,text=a` | **fail** | 1 fail, 1 pass |"));
@@ -364,7 +439,40 @@ TEST_CASE("a summary names the failing checks of each row, also after a merge, a
   CHECK_THAT(report.out, contains_text("title=row value=2.625%2Ctext=b%3A compare%3A same_bits::"));
 }
 
+TEST_CASE("a row's file that would be written over an input or over another report is refused before anything runs") {
+  const cli::Scratch scratch;
+  const auto file = scratch.file("x.value=2.5,text=a.toml");
+  std::filesystem::copy_file(cli::folder / pipeline, file);
+  const auto before = cli::content(file);
+  const auto over_input = cli::lockstep({"run", file, "--json", scratch.file("x.toml")});
+  CHECK(over_input.code == 2);
+  CHECK_THAT(over_input.err,
+             contains_text("error[C011]: '--json' would write the report of row 'value=2.5,text=a' over"));
+  CHECK(cli::content(file) == before);
+  const auto over_report = cli::lockstep(
+      {"run", pipeline, "--json", scratch.file("o.json"), "--markdown", scratch.file("o.value=2.625,text=b.json")});
+  CHECK(over_report.code == 2);
+  CHECK_THAT(over_report.err, contains_text("would write the report of row 'value=2.625,text=b' over"));
+  const auto too_long = cli::lockstep({"run", pipeline, "--json", scratch.file(std::string(230, 'o') + ".json")});
+  CHECK(too_long.code == 2);
+  CHECK_THAT(too_long.err, contains_text("to a file name of 252 bytes, more than 239"));
+}
+
+TEST_CASE("what a row prints is shown as a whole, also if it is much") {
+  const cli::Scratch scratch;
+  const auto result = cli::lockstep({"run", "pipelines/rows_end.toml", "--set", "matrix.marker=[\"a\", \"b\"]", "--set",
+                                     "matrix.how=prints", "--set", "marker=${matrix.marker}", "--jobs", "2"});
+  const auto first = result.out.find("line 0\n");
+  REQUIRE(first != std::string::npos);
+  std::string whole;
+  for (int i = 0; i < 20000; ++i) whole += "line " + std::to_string(i) + "\n";
+  CHECK(result.out.compare(first, whole.size(), whole) == 0);
+  CHECK(result.out.find(whole, first + whole.size()) != std::string::npos);
+}
+
 TEST_CASE("a number of jobs that is none is refused") {
+  CHECK(cli::lockstep({"run", pipeline, "--row", "value=2.5,text=a", "--jobs=two"}).code == 2);
+  CHECK(cli::lockstep({"run", "pipelines/pass.toml", "--jobs=two"}).code == 2);
   for (const auto* jobs : {"0", "-1", "two", "1.5", "99999"}) {
     const auto result = cli::lockstep({"run", pipeline, std::string("--jobs=") + jobs});
     CHECK(result.code == 2);

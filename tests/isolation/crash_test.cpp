@@ -128,6 +128,20 @@ TEST_CASE("the diagnostics of crashes are pinned") {
   golden::check("isolation/golden/S006.txt", text(Run(victim("hangs", {"--set", "step.victim.time_limit=0.5"}))));
 }
 
+TEST_CASE("a step that truncates what it shares with the run does not end the run") {
+  const Run run(victim("truncates"));
+  CHECK(run.result.signal == 0);
+  CHECK(run.at("other").at("status") == "pass");
+}
+
+TEST_CASE("where what came out cannot be written the step ends in ERROR, and no plugin is blamed") {
+  const Run run(victim("fills_the_disk"));
+  CHECK(run.result.code == 4);
+  CHECK(run.at("victim").at("status") == "error");
+  CHECK(run.reason("victim").starts_with("what came out could not be handed back: a temporary file cannot be written"));
+  CHECK(run.result.err.find("error[S007]") != std::string::npos);
+}
+
 TEST_CASE("where no temporary file can be made the step ends in ERROR and says why") {
   const isolation::Scratch scratch;
   auto options = isolation::options(scratch);

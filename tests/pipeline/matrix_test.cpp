@@ -81,6 +81,12 @@ TEST_CASE("--row chooses by the whole name or by any part of it") {
   CHECK(names(two_axes, {.rows = {"n=2,dtype=bf"}}) == Strings{"dtype=bf,n=2"});
 }
 
+TEST_CASE("a row's full name means that row, also where another row has it as a value") {
+  CHECK(names("[matrix]\nv = [\"/\", \"%2F\"]\n") == Strings{"v=%2F", "v=%252F"});
+  CHECK(names("[matrix]\nv = [\"/\", \"%2F\"]\n", {.rows = {"v=%2F"}}) == Strings{"v=%2F"});
+  CHECK(names("[matrix]\nv = [\"%2F\", \"/\"]\n", {.rows = {"v=%2F"}}) == Strings{"v=%2F"});
+}
+
 TEST_CASE("shards divide the rows: each row is in exactly one, the same on every machine") {
   const std::string matrix = "[matrix]\na = [1, 2, 3, 4, 5]\nb = [1, 2, 3]\n";
   const auto all = names(matrix);

@@ -166,3 +166,16 @@ TEST_CASE("nothing of what a child inherits is blocked or ignored, so a pipe tha
   std::signal(SIGPIPE, SIG_DFL);
   CHECK(result.output_tail.find("alive") == std::string::npos);
 }
+
+TEST_CASE("at the time limit what the child has started ends too, in another group or session as well") {
+  const auto file = scratch_file("session");
+  auto request = shell("setsid sh -c 'echo $$ > " + file.string() + "; trap \"\" TERM; sleep 60; sleep 60' & sleep 60");
+  request.time_limit = 0.5;
+  request.grace = 0.2;
+  CHECK(run_child(request).timed_out);
+  pid_t pid = 0;
+  std::ifstream(file) >> pid;
+  REQUIRE(pid > 0);
+  CHECK(is_gone(pid));
+  std::filesystem::remove(file);
+}

@@ -81,7 +81,11 @@ TEST_CASE("a report is red exactly when the exit code is not 0") {
   auto nothing = run;
   nothing.message = "nothing was verified";
   nothing.verdict = RunVerdict::fail;
+  nothing.exit_code = 1;
   CHECK(is_red(nothing));
+  auto empty_shard = run;
+  empty_shard.message = "no rows in this shard";
+  CHECK_FALSE(is_red(empty_shard));
   auto interrupted = run;
   interrupted.verdict = RunVerdict::interrupted;
   CHECK(is_red(interrupted));

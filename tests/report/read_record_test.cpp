@@ -48,6 +48,9 @@ class Generator {
     record.pipeline_file = text();
     record.pipeline_sha256 = text();
     record.overrides = {text(), text()};
+    record.config_sha256 = {text()};
+    record.selection = {text(), text()};
+    record.run_id = text();
     record.environment = fields();
     record.verdict = static_cast<RunVerdict>(below(7));
     record.exit_code = below(7);

@@ -73,6 +73,32 @@ TEST_CASE("a record does not differ from itself, nor from one of other times, me
 TEST_CASE("each field that moves is one change, named") {
   const auto run = example();
   auto other = run;
+  SECTION("where a step ran") {
+    other.steps[5].isolated = true;
+    CHECK(only(run, other).field == "isolation");
+  }
+  SECTION("the order of the steps") {
+    std::swap(other.steps[0], other.steps[1]);
+    CHECK(only(run, other).field == "steps");
+  }
+  SECTION("what the run was held against") {
+    auto before = run;
+    before.baseline.emplace();
+    before.baseline->sha256 = "aa";
+    other = before;
+    other.baseline->sha256 = "bb";
+    const auto change = only(before, other);
+    CHECK(change.field == "baseline.sha256");
+    CHECK(change.group == Group::setup);
+    CHECK_FALSE(is_equal(diff_records(run, before)));
+  }
+  SECTION("which steps were to run, and what the overlays held") {
+    other.selection = {"--only mm_fusion"};
+    CHECK(only(run, other).field == "selection");
+    other = run;
+    other.config_sha256 = {"aa"};
+    CHECK(only(run, other).field == "config_sha256");
+  }
   SECTION("a value, with its factor") {
     other.steps[5].checks[1].value = 0.062;
     const auto change = only(run, other);

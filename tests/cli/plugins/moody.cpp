@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <thread>
@@ -18,7 +19,7 @@ struct Moody final : Step {
                          "how",
                          "how it ends",
                          {.choices = {"throws", "skips", "idles", "waits", "sleeps", "exits", "forks", "dies",
-                                      "dies_late", "segfaults", "aborts", "forks_and_aborts"}}};
+                                      "dies_late", "segfaults", "aborts", "forks_and_aborts", "prints"}}};
   Param<std::string> marker{*this, "marker", "a file that it creates while it waits", {.default_value = ""}};
   Out<Tensor> nothing{*this, "nothing", "never set", optional};
   Check forgotten{*this, "forgotten", bits(), "nothing"};
@@ -28,6 +29,7 @@ struct Moody final : Step {
       throw Error{"config.json: hidden_size is 0,\nexpected a positive integer", "correct the \x1b[31mcheckpoint"};
     if (*how == "skips") context.skip("no picture in the prompt");
     if (*how == "exits") std::exit(0);
+    for (int i = 0; i < 20000 && *how == "prints"; ++i) std::printf("line %d\n", i);
     if (*how == "dies") std::raise(SIGKILL);
     if (*how == "segfaults") std::raise(SIGSEGV);
     if (*how == "aborts") std::abort();
@@ -42,7 +44,7 @@ struct Moody final : Step {
       if (status != 0) throw Error{"the child did not exit with 0"};
     }
     if (*how == "waits" || *how == "sleeps") std::ofstream(*marker) << "here";
-    while (*how == "waits") {
+    while (*how == "waits" && std::ifstream(*marker)) {
       context.progress(3, 35, "layers");
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }

@@ -1,3 +1,4 @@
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -23,7 +24,7 @@ struct Victim final : Step {
                          "how it ends",
                          {.choices = {"passes", "segfaults", "aborts", "exits", "exits_at_once", "hangs", "is_killed",
                                       "throws_in_a_thread", "runs_out_of_memory", "throws", "throws_int", "skips",
-                                      "prints", "waits", "dies_later", "sets_threads"}}};
+                                      "prints", "waits", "dies_later", "sets_threads", "truncates", "fills_the_disk"}}};
   Param<std::int64_t> code{*this, "code", "of the exit", {.default_value = 0}};
   Param<std::string> marker{*this, "marker", "a file that it writes its process id to", {.default_value = ""}};
   Out<Tensor> result{*this, "result", "its input"};
@@ -51,6 +52,14 @@ struct Victim final : Step {
     if (*how == "throws_int") throw 7;
     if (*how == "skips") context.skip("no picture");
     if (*how == "sets_threads") context.set_threads(3);
+    if (*how == "truncates")
+      for (int descriptor = 3; descriptor < 32; ++descriptor)
+        if (ftruncate(descriptor, 0) != 0) continue;
+    if (*how == "fills_the_disk") {
+      std::signal(SIGXFSZ, SIG_IGN);
+      const rlimit none{0, 0};
+      setrlimit(RLIMIT_FSIZE, &none);
+    }
     if (*how == "prints") {
       for (int i = 0; i < 20000; ++i) std::printf("line %d\n", i);
       std::fflush(stdout);
