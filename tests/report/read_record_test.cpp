@@ -378,3 +378,15 @@ TEST_CASE("a step that is read and written again is the same text") {
     CHECK(step_to_json(read_step(step_to_json(step), "step.json")) == step_to_json(step));
   CHECK_THROWS_AS(read_step("{}", "step.json"), Error);
 }
+
+TEST_CASE("a field that a record has twice is refused, at any depth") {
+  auto text = to_json(example());
+  CHECK(problem_of(text).empty());
+  const auto twice = golden::replaced(text, "  \"verdict\": \"fail\",\n  \"exit_code\"",
+                                      "  \"verdict\": \"fail\",\n  \"verdict\": \"pass\",\n  \"exit_code\"");
+  REQUIRE(twice != text);
+  CHECK_THAT(problem_of(twice), contains_text("an object has the field 'verdict' twice"));
+  const auto deep = golden::replaced(text, "\"id\": \"mm_fusion\"", "\"id\": \"a\", \"id\": \"mm_fusion\"");
+  REQUIRE(deep != text);
+  CHECK_THAT(problem_of(deep), contains_text("an object has the field 'id' twice"));
+}
