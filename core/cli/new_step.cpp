@@ -110,10 +110,10 @@ int new_step(const Arguments& arguments) {
   try {
     write_all(files);
   } catch (const std::exception& error) {
-    refuse({.code = "N005",
-            .message = fmt::format("the step's files cannot be written: {}", error.what()),
-            .help = "name a folder that can be written to"},
-           arguments.positional(1).location);
+    throw Error(Diagnostic{.code = "N005",
+                           .message = fmt::format("the step's files cannot be written: {}", error.what()),
+                           .location = arguments.positional(1).location,
+                           .help = "name a folder that can be written to"});
   }
   std::string text;
   for (const auto& file : files)

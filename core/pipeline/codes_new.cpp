@@ -23,7 +23,7 @@ that the working directory lies in, and it lies in none. `--out-of-tree DIR` mak
 )"},
     DiagnosticCode{"N005", "new files cannot be written", R"(
 A folder or file of the new step cannot be made: the place may not be written to, a file is where a folder is to be, or a name is
-too long. The message holds the reason that the system gives. What was written before it is taken back. Exit code 2.
+too long. The message holds the reason that the system gives. What was written before it is taken back. Exit code 4.
 )"},
 };
 

@@ -85,7 +85,7 @@ TEST_CASE("every mistake on the command line renders as approved") {
       Mistake{"N002-no-family", 2, {"new", "step", "norm"}},
       Mistake{"N003", 2, {"new", "step", "mine.norm", "--out-of-tree", "taken"}},
       Mistake{"N004", 2, {"new", "step", "mine.norm"}},
-      Mistake{"N005", 2, {"new", "step", "mine.norm", "--out-of-tree", "pipelines/pass.toml"}},
+      Mistake{"N005", 4, {"new", "step", "mine.norm", "--out-of-tree", "pipelines/pass.toml"}},
       Mistake{"R001", 2, {"run", "pipelines/pass.toml", "--quiet", "--json", "no/such/folder/record.json"}},
       Mistake{
           "R001-baseline", 2, {"run", "pipelines/pass.toml", "--baseline", "no/such/base.toml", "--update-baseline"}},
