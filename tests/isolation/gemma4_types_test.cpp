@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "checkpoint/text_tensors.hpp"
+#include "reference/reference_prompt.hpp"
 #include "runtime/static_batch.hpp"
 #include "steps/decode_errors.hpp"
 
@@ -53,6 +54,30 @@ TEST_CASE("a cache crosses with its length and the indices of its layers") {
   CHECK(value_of(back.layers[0].key) == 40);
   CHECK(back.layers[1].index == 14);
   CHECK(value_of(back.layers[1].value) == 141);
+}
+
+TEST_CASE("a reference's prompt crosses with its maker, its inputs and its cache") {
+  gemma4::ReferencePrompt prompt{.made_by = "native, bfloat16 of here",
+                                 .inputs = {.input_ids = filled(1),
+                                            .attention_mask = filled(2),
+                                            .pixel_values = std::nullopt,
+                                            .image_position_ids = std::nullopt},
+                                 .cache = {.length = 9, .layers = {{4, filled(40), filled(41)}}},
+                                 .logits = filled(3)};
+  const auto plain = there_and_back(prompt);
+  CHECK(plain.made_by == prompt.made_by);
+  CHECK(value_of(plain.inputs.input_ids) == 1);
+  CHECK(value_of(plain.inputs.attention_mask) == 2);
+  CHECK_FALSE(plain.inputs.pixel_values.has_value());
+  CHECK_FALSE(plain.inputs.image_position_ids.has_value());
+  CHECK(plain.cache.length == 9);
+  CHECK(value_of(plain.cache.layers.at(0).value) == 41);
+  CHECK(value_of(plain.logits) == 3);
+  prompt.inputs.pixel_values = filled(5);
+  prompt.inputs.image_position_ids = filled(6);
+  const auto seen = there_and_back(prompt);
+  CHECK(value_of(seen.inputs.pixel_values.value()) == 5);
+  CHECK(value_of(seen.inputs.image_position_ids.value()) == 6);
 }
 
 TEST_CASE("masks, rope tables and what decode found cross") {

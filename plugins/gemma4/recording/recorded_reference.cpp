@@ -62,6 +62,7 @@ class RecordedReference final : public Reference {
 
   DType dtype() const override { return recording_->dtype(); }
   const Checkpoint& checkpoint() const override { return *checkpoint_; }
+  std::string identity() const override { return "recorded, " + recording_->folder().string(); }
 
   Tensor token_embedding(const Tensor& input_ids) const override {
     require_ids(input_ids);
@@ -144,9 +145,17 @@ class RecordedReference final : public Reference {
 
   std::unique_ptr<ReferenceSession> start() const override { return make_recorded_session(recording_, checkpoint_); }
 
-  Generation generate(const ModelInputs& inputs, std::int64_t max_new_tokens,
+  ReferencePrompt prompt(const ModelInputs& inputs, const TensorVisitor& taps) const override {
+    auto prompt = recorded_prompt(recording_, checkpoint_, inputs, taps);
+    prompt.made_by = identity();
+    return prompt;
+  }
+  std::unique_ptr<ReferenceSession> resume(const ReferencePrompt& prompt) const override {
+    return resume_recorded_session(recording_, checkpoint_, prompt);
+  }
+  Generation generate(const ReferencePrompt& prompt, std::int64_t max_new_tokens,
                       const std::function<void(std::int64_t, const Tensor&)>& each) const override {
-    return recorded_generation(*recording_, *checkpoint_, inputs, max_new_tokens, each);
+    return recorded_generation(*recording_, *checkpoint_, prompt.inputs, max_new_tokens, each);
   }
 
  private:

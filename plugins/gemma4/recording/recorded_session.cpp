@@ -74,6 +74,12 @@ class RecordedSession final : public ReferenceSession {
     return logits;
   }
 
+  ReferencePrompt prompt(const ModelInputs& inputs, const TensorVisitor& taps) {
+    auto logits = prefill(inputs, 1, {});
+    show_prompt(length_, taps);
+    return {.made_by = {}, .inputs = inputs, .cache = snapshot(), .logits = std::move(logits)};
+  }
+
   Tensor decode(const Tensor& input_ids, const TensorVisitor& taps) override {
     if (length_ == 0) throw Error{"decode was called before prefill", "call prefill first"};
     const auto fed = recorded_values(*recording_, "decode.tokens");
@@ -161,6 +167,21 @@ void require_recorded_inputs(const Recording& recording, const ModelInputs& inpu
 std::unique_ptr<ReferenceSession> make_recorded_session(std::shared_ptr<const Recording> recording,
                                                         std::shared_ptr<const Checkpoint> checkpoint) {
   return std::make_unique<RecordedSession>(std::move(recording), std::move(checkpoint));
+}
+
+ReferencePrompt recorded_prompt(std::shared_ptr<const Recording> recording,
+                                std::shared_ptr<const Checkpoint> checkpoint, const ModelInputs& inputs,
+                                const TensorVisitor& taps) {
+  return RecordedSession(std::move(recording), std::move(checkpoint)).prompt(inputs, taps);
+}
+
+std::unique_ptr<ReferenceSession> resume_recorded_session(std::shared_ptr<const Recording> recording,
+                                                          std::shared_ptr<const Checkpoint> checkpoint,
+                                                          const ReferencePrompt& prompt) {
+  require_recorded(*recording, "prefill_last.logits_capped", prompt.logits, "logits");
+  auto session = make_recorded_session(std::move(recording), std::move(checkpoint));
+  static_cast<void>(session->prefill(prompt.inputs, 1));
+  return session;
 }
 
 Generation recorded_generation(const Recording& recording, const Checkpoint& checkpoint, const ModelInputs& inputs,

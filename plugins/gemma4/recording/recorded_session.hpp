@@ -21,6 +21,15 @@ void require_recorded_inputs(const Recording& recording, const ModelInputs& inpu
 [[nodiscard]] std::unique_ptr<ReferenceSession> make_recorded_session(std::shared_ptr<const Recording> recording,
                                                                       std::shared_ptr<const Checkpoint> checkpoint);
 
+/// The recorded prompt as Reference::prompt gives it, without `made_by`.
+[[nodiscard]] ReferencePrompt recorded_prompt(std::shared_ptr<const Recording> recording,
+                                              std::shared_ptr<const Checkpoint> checkpoint, const ModelInputs& inputs,
+                                              const lockstep::TensorVisitor& taps);
+/// A session behind the recorded prompt. Throws lockstep::Error unless `prompt` has its inputs and logits.
+[[nodiscard]] std::unique_ptr<ReferenceSession> resume_recorded_session(std::shared_ptr<const Recording> recording,
+                                                                        std::shared_ptr<const Checkpoint> checkpoint,
+                                                                        const ReferencePrompt& prompt);
+
 /// "gen.ids" and "gen.logits" of the recorded inputs; up to as many tokens as were recorded.
 [[nodiscard]] Generation recorded_generation(const Recording& recording, const Checkpoint& checkpoint,
                                              const ModelInputs& inputs, std::int64_t max_new_tokens,

@@ -27,6 +27,9 @@ class DynamicCache {
   /// A pass over `positions` is over.
   void advance(std::int64_t positions) noexcept { length_ += positions; }
   [[nodiscard]] KvCache snapshot() const;
+  /// Goes on from a snapshot of `batch` rows. Throws lockstep::Error that names the layer unless layers, shapes and
+  /// dtype are those of snapshot().
+  void restore(const KvCache& snapshot, std::int64_t batch, at::ScalarType dtype);
 
  private:
   const TextConfig& config_;

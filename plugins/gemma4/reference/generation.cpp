@@ -11,16 +11,17 @@
 
 namespace gemma4 {
 
-lockstep::Tensor generate_greedily(const Reference& reference, const ModelInputs& inputs, std::int64_t max_new_tokens,
+lockstep::Tensor generate_greedily(const Reference& reference, const ReferencePrompt& prompt,
+                                   std::int64_t max_new_tokens,
                                    const std::function<void(std::int64_t step, const lockstep::Tensor& logits)>& each) {
   if (max_new_tokens < 1) {
     throw lockstep::Error{fmt::format("max_new_tokens is {}, expected at least 1", max_new_tokens)};
   }
   const auto& eos = reference.checkpoint().generation().eos_token_ids;
-  const auto session = reference.start();
-  std::vector<char> finished(static_cast<std::size_t>(inputs.input_ids.size(0)), 0);
+  const auto session = reference.resume(prompt);
+  std::vector<char> finished(static_cast<std::size_t>(prompt.inputs.input_ids.size(0)), 0);
   std::vector<at::Tensor> columns;
-  auto logits = session->prefill(inputs, 1);
+  auto logits = prompt.logits;
   for (std::int64_t step = 0;; ++step) {
     const auto scores = lockstep::to_torch(logits).select(1, -1).to(at::kFloat);
     if (each) each(step, scores);

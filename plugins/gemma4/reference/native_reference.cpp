@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <lockstep/diagnostic.hpp>
 #include <lockstep/torch.hpp>
+#include <string>
 #include <utility>
 
 #include "reference/attention_mask.hpp"
@@ -31,6 +32,9 @@ class NativeReference final : public Reference {
 
   DType dtype() const override { return lockstep::from_torch(modules_->dtype); }
   const Checkpoint& checkpoint() const override { return *modules_->checkpoint; }
+  std::string identity() const override {
+    return fmt::format("native, {} of {}", name_of(dtype()), checkpoint().folder().string());
+  }
 
   Tensor token_embedding(const Tensor& input_ids) const override { return modules_->embed_tokens.forward(input_ids); }
   Tensor unscaled_embedding(const Tensor& input_ids) const override { return modules_->embed_tokens.rows(input_ids); }
@@ -70,13 +74,20 @@ class NativeReference final : public Reference {
     return {{table(tables.sliding), table(tables.full)}};
   }
   std::unique_ptr<ReferenceSession> start() const override { return std::make_unique<NativeSession>(modules_); }
-  Generation generate(const ModelInputs& inputs, std::int64_t max_new_tokens,
+  ReferencePrompt prompt(const ModelInputs& inputs, const TensorVisitor& taps) const override {
+    auto prompt = NativeSession(modules_).prompt(inputs, taps);
+    prompt.made_by = identity();
+    return prompt;
+  }
+  std::unique_ptr<ReferenceSession> resume(const ReferencePrompt& prompt) const override {
+    return std::make_unique<NativeSession>(modules_, prompt);
+  }
+  Generation generate(const ReferencePrompt& prompt, std::int64_t max_new_tokens,
                       const std::function<void(std::int64_t, const Tensor&)>& each) const override {
-    if (inputs.input_ids.dim() == 2 && inputs.input_ids.size(0) != 1) {
-      throw lockstep::Error{
-          fmt::format("input_ids is {}, expected one row to generate from", inputs.input_ids.to_string())};
+    if (const auto& ids = prompt.inputs.input_ids; ids.dim() == 2 && ids.size(0) != 1) {
+      throw lockstep::Error{fmt::format("input_ids is {}, expected one row to generate from", ids.to_string())};
     }
-    const auto ids = generate_greedily(*this, inputs, max_new_tokens, each);
+    const auto ids = generate_greedily(*this, prompt, max_new_tokens, each);
     const auto tokens = ids.values<std::int64_t>();
     const auto& eos = checkpoint().generation().eos_token_ids;
     const bool ended = std::ranges::find(eos, tokens.back()) != eos.end();

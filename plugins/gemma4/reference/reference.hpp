@@ -4,26 +4,19 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include <lockstep/export.hpp>
 #include <lockstep/port.hpp>
 #include <lockstep/tensor.hpp>
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/text_tensors.hpp"
+#include "reference/reference_prompt.hpp"
 
 namespace gemma4 {
 
-/// What a processor gives the model. B rows, S tokens.
-struct ModelInputs {
-  lockstep::Tensor input_ids;       ///< int64 [B, S], placeholders of pictures included
-  lockstep::Tensor attention_mask;  ///< int64 or bool [B, S]: 0 in padding, which may be on either side
-  /// As for Reference::image_features; both or neither.
-  std::optional<lockstep::Tensor> pixel_values;
-  std::optional<lockstep::Tensor> image_position_ids;
-};
-
-/// One sequence of passes through the model with a cache that grows, as transformers runs it. Owned by one thread; may
-/// outlive the Reference that started it.
+/// One sequence of passes through the model with a cache that grows, as transformers runs it. Made by Reference::start
+/// or Reference::resume. Owned by one thread; may outlive the Reference that made it.
 ///
 /// `taps` sees the inner tensors while they are computed, under their recorded names: of a prefill "vis.L0.q",
 /// "llm.embed", "ple.combined", "rope.sliding.cos", "mask.full", "L3.q_rope", "L3.kv_source.k", "L3.out", "final_norm",
@@ -58,6 +51,8 @@ class LOCKSTEP_API Reference {
   /// The model dtype: bfloat16 or float32.
   [[nodiscard]] virtual lockstep::DType dtype() const = 0;
   [[nodiscard]] virtual const Checkpoint& checkpoint() const = 0;
+  /// How it comes to its answers and from what, as text: two references of the same identity give the same answers.
+  [[nodiscard]] virtual std::string identity() const = 0;
 
   /// int64 [B, S] -> model dtype [B, S, H]: rows of the embedding table times embed_scale(), one rounding. Ids as they
   /// go into the language model: placeholders of pictures already replaced by the pad id.
@@ -98,10 +93,18 @@ class LOCKSTEP_API Reference {
   /// The rotary tables of both layer types. position_ids int64 [b, S] -> model dtype [b, S, head_dim].
   [[nodiscard]] virtual RopeTables rope(const lockstep::Tensor& position_ids) const = 0;
   [[nodiscard]] virtual std::unique_ptr<ReferenceSession> start() const = 0;
+  /// The prompt, once for all that comes after it. `taps` sees the pass over all positions, as
+  /// ReferenceSession::prefill shows it with logits_to_keep = 0, without the logits of all positions, which it does not
+  /// make. Throws as that does.
+  [[nodiscard]] virtual ReferencePrompt prompt(const ModelInputs& inputs,
+                                               const lockstep::TensorVisitor& taps = {}) const = 0;
+  /// A session that goes on behind the prompt, bit for bit as the one that ran it would. Throws lockstep::Error for a
+  /// prompt that this reference cannot have made.
+  [[nodiscard]] virtual std::unique_ptr<ReferenceSession> resume(const ReferencePrompt& prompt) const = 0;
   /// Greedy generation of one row, as transformers' generate() with do_sample=False: until one of the checkpoint's eos
   /// ids or max_new_tokens. `each` sees the logits, float32 [1, vocab_size], that chose token `step`.
   [[nodiscard]] virtual Generation generate(
-      const ModelInputs& inputs, std::int64_t max_new_tokens,
+      const ReferencePrompt& prompt, std::int64_t max_new_tokens,
       const std::function<void(std::int64_t step, const lockstep::Tensor& logits)>& each = {}) const = 0;
 };
 

@@ -35,23 +35,30 @@ TextModel::TextModel(const Checkpoint& checkpoint, at::ScalarType dtype)
   for (std::int64_t i = 0; i < config_.num_hidden_layers; ++i) layers_.emplace_back(config_, i, weights_);
 }
 
-at::Tensor TextModel::forward(TextInputs inputs, DynamicCache& cache, std::int64_t logits_to_keep,
-                              const Taps& taps) const {
-  const auto length = inputs.inputs_embeds.size(1);
+BegunPass TextModel::begin(TextInputs inputs, DynamicCache& cache, const Taps& taps) const {
+  const auto hidden = inputs.inputs_embeds;
+  BegunPass pass{.inputs = std::move(inputs), .hidden = hidden, .states = {cache, {}}};
+  run_layers(0, config_.num_hidden_layers - config_.num_kv_shared_layers, pass, taps);
+  cache.advance(hidden.size(1));
+  return pass;
+}
+
+at::Tensor TextModel::finish(BegunPass pass, std::int64_t logits_to_keep, const Taps& taps) const {
   const auto first_sharing = config_.num_hidden_layers - config_.num_kv_shared_layers;
-  KeyValueStates states{cache, {}};
-  auto hidden = inputs.inputs_embeds;
-  for (std::int64_t i = 0; i < config_.num_hidden_layers; ++i) {
-    if (i == first_sharing && logits_to_keep > 0) keep_last(logits_to_keep, hidden, inputs);
-    const auto type = config_.layers[static_cast<std::size_t>(i)].type;
-    hidden =
-        layers_[static_cast<std::size_t>(i)].forward(hidden, inputs.per_layer_inputs.select(2, i), inputs.rope[type],
-                                                     inputs.masks[type], states, taps.under(fmt::format("L{}", i)));
-  }
-  cache.advance(length);
-  hidden = taps("final_norm", rms_norm(hidden, weights_("norm.weight"), config_.rms_norm_eps));
+  if (logits_to_keep > 0 && config_.num_kv_shared_layers > 0) keep_last(logits_to_keep, pass.hidden, pass.inputs);
+  run_layers(first_sharing, config_.num_hidden_layers, pass, taps);
+  auto hidden = taps("final_norm", rms_norm(pass.hidden, weights_("norm.weight"), config_.rms_norm_eps));
   if (logits_to_keep > 0) hidden = hidden.slice(1, std::max<std::int64_t>(hidden.size(1) - logits_to_keep, 0));
   return hidden;
+}
+
+void TextModel::run_layers(std::int64_t first, std::int64_t end, BegunPass& pass, const Taps& taps) const {
+  for (auto i = first; i < end; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    const auto type = config_.layers[index].type;
+    pass.hidden = layers_[index].forward(pass.hidden, pass.inputs.per_layer_inputs.select(2, i), pass.inputs.rope[type],
+                                         pass.inputs.masks[type], pass.states, taps.under(fmt::format("L{}", i)));
+  }
 }
 
 at::Tensor TextModel::logits(const at::Tensor& hidden, const Taps& taps) const {

@@ -21,9 +21,9 @@
 #include "steps/decode_errors.hpp"
 #include "steps/decode_inner.hpp"
 #include "steps/logits_checks.hpp"
-#include "steps/model_inputs.hpp"
 #include "steps/own_error.hpp"
 #include "steps/reference_feed.hpp"
+#include "steps/reference_prompt.hpp"
 #include "steps/tensor_rows.hpp"
 
 namespace {
@@ -38,6 +38,8 @@ struct Decode final : Step {
   In<gemma4::Runtime> runtime{*this, "runtime", "what is verified"};
   In<Tensor> logits{*this, "logits", "[1, vocab] of the prompt's last token"};
   In<gemma4::KvCache> kv_cache{*this, "kv_cache", "the runtime's cache after the prompt"};
+  In<gemma4::ReferencePrompt> reference_prompt{
+      *this, "reference_prompt", "the reference's pass over the prompt; without it, it is run again", optional};
   Out<gemma4::DecodeErrors> decode_errors{*this, "decode_errors", "what generation needs to explain a fork"};
   Out<Tensor> decode_tokens{*this, "decode_tokens", "int64 [1, steps]: what both sides were fed", optional};
   Out<Tensor> decode_logits{*this, "decode_logits", "[steps, vocab]: the runtime's, a row for each token", optional};
@@ -65,13 +67,14 @@ struct Decode final : Step {
                             free, *steps));
     const auto count = std::min(*steps, free);
     const auto session = runtime->resume(*kv_cache);
-    const auto right = reference->start();
-    auto expected = gemma4::last_row(right->prefill(gemma4::model_inputs_of(*batch), 1));
+    const auto prompt = gemma4::prompt_of(context, *reference, *batch, reference_prompt.shared());
+    const auto right = reference->resume(*prompt);
+    auto expected = gemma4::last_row(prompt->logits);
     std::unique_ptr<gemma4::RuntimeSession> from_reference;
     if (is_fed) {
       own_error.run([&] {
         const auto slots = runtime->layout().max_seq - 1;
-        from_reference = runtime->resume(gemma4::static_cache_of(right->snapshot(), slots));
+        from_reference = runtime->resume(gemma4::static_cache_of(prompt->cache, slots));
       });
     }
     auto own_choice = gemma4::top_two(*logits).first;

@@ -21,9 +21,9 @@
 #include "steps/decode_errors.hpp"
 #include "steps/generation_run.hpp"
 #include "steps/logits_checks.hpp"
-#include "steps/model_inputs.hpp"
 #include "steps/own_error.hpp"
 #include "steps/reference_feed.hpp"
+#include "steps/reference_prompt.hpp"
 #include "steps/tensor_rows.hpp"
 
 namespace {
@@ -38,6 +38,8 @@ struct GenerationStep final : Step {
   In<gemma4::Runtime> runtime{*this, "runtime", "what is verified"};
   In<Tensor> logits{*this, "logits", "[1, vocab] of the prompt's last token"};
   In<gemma4::KvCache> kv_cache{*this, "kv_cache", "the runtime's cache after the prompt"};
+  In<gemma4::ReferencePrompt> reference_prompt{
+      *this, "reference_prompt", "the reference's pass over the prompt; without it, it is run again", optional};
   In<gemma4::DecodeErrors> decode_errors{*this, "decode_errors", "what decode found; without it no fork is explained",
                                          optional};
 
@@ -60,7 +62,8 @@ struct GenerationStep final : Step {
     const bool fed = own_error.begin();
     const auto tokenizer = gemma4::Tokenizer::from_checkpoint(reference->checkpoint());
     Run expected;
-    expected.generation = reference->generate(gemma4::model_inputs_of(*batch), *max_new_tokens,
+    const auto prompt = gemma4::prompt_of(context, *reference, *batch, reference_prompt.shared());
+    expected.generation = reference->generate(*prompt, *max_new_tokens,
                                               [&](std::int64_t step, const Tensor& row) { expected.keep(step, row); });
     const auto answer = gemma4::ask_runtime(context, tokens, [&] { return generate_along(expected, tokenizer); });
     if (!answer) return;
@@ -73,7 +76,7 @@ struct GenerationStep final : Step {
     const auto actual_text = tokenizer.decode(actual.tokens);
     context.record("expected_text", expected_text);
     context.record("actual_text", actual_text);
-    if (fed) compare_fed(expected, tokenizer);
+    if (fed) compare_fed(*prompt, expected, tokenizer);
     own_error.summarize(context,
                         (expected_text == actual_text
                              ? fmt::format("{} tokens, {}: {:?}", right.tokens.size(), right.stop, expected_text)
@@ -141,19 +144,18 @@ struct GenerationStep final : Step {
   }
 
   /// The same generation from the reference's cache and logits. Rows are compared as long as their contexts agree.
-  void compare_fed(const Run& expected, const gemma4::Tokenizer& tokenizer) {
+  void compare_fed(const gemma4::ReferencePrompt& prompt, const Run& expected, const gemma4::Tokenizer& tokenizer) {
     own_error.run([&] {
-      const auto right = reference->start();
-      const auto prompt = gemma4::last_row(right->prefill(gemma4::model_inputs_of(*batch), 1));
-      const auto cache = gemma4::static_cache_of(right->snapshot(), runtime->layout().max_seq - 1);
+      const auto cache = gemma4::static_cache_of(prompt.cache, runtime->layout().max_seq - 1);
+      const auto first = gemma4::last_row(prompt.logits);
       const auto& tokens_right = expected.generation.tokens;
-      const auto actual = gemma4::generate_after(*runtime, cache, prompt, tokens_right, 0, *max_new_tokens);
+      const auto actual = gemma4::generate_after(*runtime, cache, first, tokens_right, 0, *max_new_tokens);
       const auto fork = gemma4::fork_of(tokens_right, actual.generation.tokens);
       const auto alike =
           std::min({expected.logits.size(), actual.logits.size(), fork.value_or(tokens_right.size()) + 1});
       bool good = true;
       for (std::size_t i = 0; i < alike; ++i) {
-        const Tensor row(to_torch(expected.logits[i]).to(to_torch(prompt.dtype())));
+        const Tensor row(to_torch(expected.logits[i]).to(to_torch(first.dtype())));
         good = own_error.logits(row, actual.logits[i], fmt::format("token {}", i), false) && good;
       }
       const auto at = fork ? gemma4::margin_at(expected, actual, *fork) : std::nullopt;

@@ -23,9 +23,9 @@
 #include "steps/cache_checks.hpp"
 #include "steps/layer_types.hpp"
 #include "steps/logits_checks.hpp"
-#include "steps/model_inputs.hpp"
 #include "steps/own_error.hpp"
 #include "steps/reference_feed.hpp"
+#include "steps/reference_prompt.hpp"
 #include "steps/tensor_rows.hpp"
 
 namespace {
@@ -84,6 +84,8 @@ struct Prefill final : Step {
   In<gemma4::RopeTables> rope{*this, "rope", "[1, max_seq, head_dim]"};
   Out<Tensor> logits{*this, "logits", "[1, vocab] of the prompt's last token"};
   Out<gemma4::KvCache> kv_cache{*this, "kv_cache", "the runtime's cache after the prompt"};
+  Out<gemma4::ReferencePrompt> reference_prompt{*this, "reference_prompt",
+                                                "the reference's own pass over the prompt, to go on from", optional};
 
   Check fits{*this, "fits", expect(), "the prompt leaves one slot of max_seq for the next token"};
   gemma4::LogitsChecks logits_checks{*this};
@@ -115,9 +117,8 @@ struct Prefill final : Step {
     const auto& [actual, actual_cache] = *answer;
 
     Inner expected_inner;
-    const auto right = reference->start();
-    const auto all = right->prefill(gemma4::model_inputs_of(*batch), 0, collecting(expected_inner));
-    const auto expected = gemma4::last_row(all);
+    const auto right = reference->prompt(gemma4::model_inputs_of(*batch), collecting(expected_inner));
+    const auto expected = gemma4::last_row(right.logits);
 
     for (auto* check : {&layer_mask, &activation}) {
       if (check->results().empty()) check->configure({.level = Level::off});  // the runtime does not show it
@@ -129,7 +130,7 @@ struct Prefill final : Step {
     } else {
       logits_checks.leave_out_softcap();
     }
-    const auto expected_cache = whole_cache(expected_inner, right->snapshot());
+    const auto expected_cache = whole_cache(expected_inner, right.cache);
     cache_checks.compare(expected_cache, actual_cache);
     if (fed) compare_fed(expected, expected_inner, expected_cache);
 
@@ -139,6 +140,7 @@ struct Prefill final : Step {
                                                 : "first past its bound: " + place));
     logits = actual;
     kv_cache = actual_cache;
+    reference_prompt = right;
   }
 
  private:

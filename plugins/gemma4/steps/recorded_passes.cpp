@@ -63,11 +63,11 @@ void replay_decode(ReferenceSession& session, at::Tensor logits, const Recording
   compare_cache(session.snapshot(), "cache_final", compare);
 }
 
-void replay_generation(const Reference& reference, const ModelInputs& inputs, const Recording& recording,
+void replay_generation(const Reference& reference, const ReferencePrompt& prompt, const Recording& recording,
                        RecordingComparison& compare) {
   if (!recording.tensors().contains("gen.ids")) return;
   std::vector<at::Tensor> logits;
-  const auto ids = generate_greedily(reference, inputs, recording.steps() + 1, [&](std::int64_t, const Tensor& scores) {
+  const auto ids = generate_greedily(reference, prompt, recording.steps() + 1, [&](std::int64_t, const Tensor& scores) {
     logits.push_back(lockstep::to_torch(scores));
   });
   const auto all_logits = at::stack(logits, 1);  // [B, n, V]
@@ -84,8 +84,9 @@ void replay_passes(const Reference& reference, const ModelInputs& inputs, const 
   const auto logits = last_logits(session->prefill(inputs, 0, prefixed("", compare)));
   compare_cache(session->snapshot(), "cache", compare);
   replay_decode(*session, logits, recording, compare);
-  compare("prefill_last.logits_capped", reference.start()->prefill(inputs, 1));
-  replay_generation(reference, inputs, recording, compare);
+  const auto prompt = reference.prompt(inputs);
+  compare("prefill_last.logits_capped", prompt.logits);
+  replay_generation(reference, prompt, recording, compare);
 }
 
 }  // namespace gemma4

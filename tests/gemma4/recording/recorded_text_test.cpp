@@ -24,6 +24,8 @@ ModelInputs recorded_inputs() {
 }
 Tensor ones(std::int64_t count) { return row(std::vector<std::int64_t>(static_cast<std::size_t>(count), 1)); }
 
+gemma4::ReferencePrompt recorded_prompt() { return served()->prompt(recorded_inputs()); }
+
 /// A session behind the prompt and `count` recorded steps.
 std::unique_ptr<gemma4::ReferenceSession> session_after(std::int64_t count) {
   auto session = served()->start();
@@ -134,6 +136,26 @@ TEST_CASE("the cache is the recorded one after the prompt, after the last step, 
   CHECK(same_bits(positions(sliding, 60, 63), positions(recorded("cache_final.L0.k"), 51, 54)));
 }
 
+TEST_CASE("the prompt is the recorded one with its last logits, and a session goes on behind it") {
+  const auto reference = served();
+  std::map<std::string, Tensor> taps;
+  const auto prompt = reference->prompt(
+      recorded_inputs(), [&](std::string_view name, const Tensor& tensor) { taps.emplace(name, tensor); });
+  CHECK(same_bits(taps.at("L5.out"), recorded("L5.out")));  // the first with shared K and V, at every position
+  CHECK(same_bits(prompt.logits, recorded("prefill_last.logits_capped")));
+  CHECK(prompt.cache.length == slots);
+  const auto session = reference->resume(prompt);
+  CHECK(same_bits(session->decode(row({ids_of(recorded("decode.tokens"))[0]})), recorded("decode.0.logits_capped")));
+  CHECK(session->snapshot().length == slots + 1);
+
+  auto other = prompt;
+  other.logits = recorded("decode.0.logits_capped");
+  CHECK_THAT(error_of([&] { (void)reference->resume(other); }), contains_text("logits[0, 0, "));
+  other = prompt;
+  other.inputs.input_ids = flipped(other.inputs.input_ids, 8);
+  CHECK_THAT(error_of([&] { (void)reference->resume(other); }), contains_text("input_ids[0, 1] is"));
+}
+
 TEST_CASE("another token than the recorded one is refused with the step and both") {
   const auto session = session_after(1);
   const auto token = ids_of(recorded("decode.tokens"))[1];
@@ -168,7 +190,7 @@ TEST_CASE("generation answers with the recorded tokens as far as it is asked") {
   const auto expected = ids_of(recorded("gen.ids"));
   const auto logits = recorded("gen.logits");
   std::int64_t seen = 0;
-  const auto all = reference->generate(recorded_inputs(), 100, [&](std::int64_t step, const Tensor& row_of_logits) {
+  const auto all = reference->generate(recorded_prompt(), 100, [&](std::int64_t step, const Tensor& row_of_logits) {
     CHECK(step == seen++);
     CHECK(same_bits(row_of_logits, [&] {
       const auto part = slice(logits, step, step + 1).contiguous();
@@ -178,7 +200,7 @@ TEST_CASE("generation answers with the recorded tokens as far as it is asked") {
   CHECK(all.tokens == expected);
   CHECK(all.stop == "eos");
   CHECK(seen == std::ssize(expected));
-  const auto some = reference->generate(recorded_inputs(), 4);
+  const auto some = reference->generate(recorded_prompt(), 4);
   CHECK(some.tokens == std::vector<std::int64_t>(expected.begin(), expected.begin() + 4));
   CHECK(some.stop == "length");
 
@@ -187,7 +209,7 @@ TEST_CASE("generation answers with the recorded tokens as far as it is asked") {
     tensors.at("gen.ids") = slice(tensors.at("gen.ids"), 0, 5).contiguous();
     tensors.at("gen.logits") = slice(tensors.at("gen.logits"), 0, 5).contiguous();
   });
-  CHECK(served(cut.folder())->generate(recorded_inputs(), 5).stop == "length");
-  CHECK_THAT(error_of([&] { (void)served(cut.folder())->generate(recorded_inputs(), 6); }),
+  CHECK(served(cut.folder())->generate(recorded_prompt(), 5).stop == "length");
+  CHECK_THAT(error_of([&] { (void)served(cut.folder())->generate(recorded_prompt(), 6); }),
              contains_text("generated 5 tokens and no end, asked for 6"));
 }

@@ -1,9 +1,14 @@
 #include <unistd.h>
 
+#include <ATen/TensorOperators.h>
+
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <lockstep/diagnostic.hpp>
+#include <lockstep/torch.hpp>
 #include <map>
+#include <set>
 
 #include "catch.hpp"
 #include "recording/recording.hpp"
@@ -134,7 +139,11 @@ TEST_CASE("generation ends at any id of the eos set, and at max_new_tokens") {
   // "A red triangle …" without a picture: the ids do not matter, only that they are the same with every eos set.
   const auto ids = prompt({2, 300, 301, 302});
   const OtherEos none("[1]");
-  const auto free = native_reference(none.folder(), DType::float32)->generate(ids, 6);
+  const auto generated = [&ids](const fs::path& folder, const auto&... each) {
+    const auto reference = native_reference(folder, DType::float32);
+    return reference->generate(reference->prompt(ids), 6, each...);
+  };
+  const auto free = generated(none.folder());
   REQUIRE(free.tokens.size() == 6);
   CHECK(free.stop == "length");
   for (const auto& set : {"[1, {}]", "[{}, 1]", "{}"}) {
@@ -142,12 +151,11 @@ TEST_CASE("generation ends at any id of the eos set, and at max_new_tokens") {
     text.replace(text.find("{}"), 2, std::to_string(free.tokens[2]));
     const OtherEos eos(text);
     std::vector<Sizes> logits;
-    const auto stopped =
-        native_reference(eos.folder(), DType::float32)->generate(ids, 6, [&](std::int64_t step, const Tensor& scores) {
-          CHECK(step == std::ssize(logits));
-          CHECK(scores.dtype() == DType::float32);
-          logits.push_back(scores.sizes());
-        });
+    const auto stopped = generated(eos.folder(), [&](std::int64_t step, const Tensor& scores) {
+      CHECK(step == std::ssize(logits));
+      CHECK(scores.dtype() == DType::float32);
+      logits.push_back(scores.sizes());
+    });
     const auto first = std::ranges::find(free.tokens, free.tokens[2]) + 1;
     CHECK(stopped.tokens == Sizes(free.tokens.begin(), first));
     CHECK(stopped.stop == "eos");
@@ -173,6 +181,72 @@ TEST_CASE("passes out of order, and inputs that do not fit, are errors that say 
   const auto undisturbed = reference->start();
   static_cast<void>(undisturbed->prefill(prompt({1, 2}), 0));
   CHECK(gemma4::sha256_of(session->decode(int64s({3}))) == gemma4::sha256_of(undisturbed->decode(int64s({3}))));
-  CHECK_THROWS_WITH(reference->generate(prompt({1, 2}, 2), 3), contains_text("one row"));
-  CHECK_THROWS_WITH(reference->generate(prompt({1, 2}), 0), contains_text("max_new_tokens is 0"));
+  CHECK_THROWS_WITH(reference->generate(reference->prompt(prompt({1, 2}, 2)), 3), contains_text("one row"));
+  CHECK_THROWS_WITH(reference->generate(reference->prompt(prompt({1, 2})), 0), contains_text("max_new_tokens is 0"));
+}
+
+TEST_CASE("what goes on from a prompt is what a fresh session gives, bit for bit, behind dropped positions too") {
+  const auto dtype = GENERATE(DType::bfloat16, DType::float32);
+  const auto text = GENERATE(prompt({5, 6, 7}), prompt(thirty_ids()));  // shorter than the window, and longer
+  const auto reference = irregular(dtype);
+  const auto fresh = reference->start();
+  auto logits = fresh->prefill(text, 1);
+  std::set<std::string> shown;
+  const auto made = reference->prompt(text, [&](std::string_view name, const Tensor& tensor) {
+    shown.emplace(name);
+    if (name.ends_with(".out")) CHECK(tensor.size(1) == text.input_ids.size(1));
+  });
+  CHECK(shown.contains("L0.out"));
+  CHECK(shown.contains("L6.out"));  // it shares keys and values
+  CHECK(gemma4::sha256_of(made.logits) == gemma4::sha256_of(logits));
+  CHECK(hash_of(made.cache) == hash_of(fresh->snapshot()));
+  CHECK(gemma4::sha256_of(reference->prompt(text).logits) == gemma4::sha256_of(logits));
+
+  const auto sent = lockstep::PortTransfer<gemma4::ReferencePrompt>::from_tensors(
+      lockstep::PortTransfer<gemma4::ReferencePrompt>::to_tensors(made));
+  CHECK(sent.made_by == reference->identity());
+  const auto resumed = reference->resume(sent), again = reference->resume(made);
+  Sizes tokens;
+  std::vector<std::string> rows;
+  for (int step = 0; step < 4; ++step) {
+    rows.push_back(gemma4::sha256_of(lockstep::Tensor(lockstep::to_torch(logits).select(1, 0).to(at::kFloat))));
+    tokens.push_back(lockstep::to_torch(logits).argmax().item<std::int64_t>());
+    logits = fresh->decode(int64s({tokens.back()}));
+    for (auto* session : {resumed.get(), again.get()}) {
+      CHECK(gemma4::sha256_of(session->decode(int64s({tokens.back()}))) == gemma4::sha256_of(logits));
+      CHECK(hash_of(session->snapshot()) == hash_of(fresh->snapshot()));
+    }
+  }
+  const auto generated = reference->generate(sent, 4, [&](std::int64_t step, const Tensor& row) {
+    CHECK(gemma4::sha256_of(row) == rows.at(static_cast<std::size_t>(step)));
+  });
+  CHECK(generated.tokens == tokens);
+}
+
+TEST_CASE("a prompt that the reference cannot have made is refused with what does not fit") {
+  const auto reference = irregular();
+  const auto good = reference->prompt(prompt(thirty_ids()));
+  const auto refused = [&](const std::function<void(gemma4::ReferencePrompt&)>& damage) {
+    auto bad = good;
+    damage(bad);
+    try {
+      static_cast<void>(reference->resume(bad));
+    } catch (const lockstep::Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("taken");
+  };
+  CHECK(refused([](auto&) {}) == "taken");
+  CHECK_THAT(refused([](auto& p) { p.cache.length = 31; }), contains_text("has 31 positions"));
+  CHECK_THAT(refused([](auto& p) { p.cache.layers.pop_back(); }), contains_text("nothing for layer 3"));
+  CHECK_THAT(refused([](auto& p) { p.cache.layers[1].index = 2; }), contains_text("nothing for layer 1"));
+  CHECK_THAT(refused([](auto& p) {
+               p.cache.layers.push_back({6, Tensor(), Tensor()});
+             }),
+             contains_text("has 5 layers"));
+  CHECK_THAT(refused([](auto& p) { p.cache.layers[0].key = p.cache.layers[1].key; }),
+             contains_text("bfloat16 [1, 1, 30, 48] for layer 0, expected bfloat16 [1, 1, 23, 24]"));
+  CHECK_THAT(refused([](auto& p) { p.cache = irregular(DType::float32)->prompt(p.inputs).cache; }),
+             contains_text("expected bfloat16"));
+  CHECK_THAT(refused([](auto& p) { p.logits = Tensor(); }), contains_text("logits are float32 [0]"));
 }

@@ -40,13 +40,21 @@ class UndecidedReference final : public gemma4::Reference {
     return good_->attention_masks(mask, past);
   }
   gemma4::RopeTables rope(const Tensor& positions) const override { return good_->rope(positions); }
+  std::string identity() const override { return "undecided, " + good_->identity(); }
   std::unique_ptr<gemma4::ReferenceSession> start() const override { return good_->start(); }
-  Generation generate(const gemma4::ModelInputs& inputs, std::int64_t max_new_tokens,
+  gemma4::ReferencePrompt prompt(const gemma4::ModelInputs& inputs,
+                                 const lockstep::TensorVisitor& taps) const override {
+    return good_->prompt(inputs, taps);
+  }
+  std::unique_ptr<gemma4::ReferenceSession> resume(const gemma4::ReferencePrompt& prompt) const override {
+    return good_->resume(prompt);
+  }
+  Generation generate(const gemma4::ReferencePrompt& prompt, std::int64_t max_new_tokens,
                       const std::function<void(std::int64_t, const Tensor&)>& each) const override {
     const auto tied = [&](std::int64_t step, const Tensor& logits) {
       each(step, step != 3 ? logits : changed(logits, [](at::Tensor& v) { v[0][5] = v.max() + 0.001; }));
     };
-    auto generation = good_->generate(inputs, max_new_tokens, tied);
+    auto generation = good_->generate(prompt, max_new_tokens, tied);
     generation.tokens.at(3) = 5;
     return generation;
   }
@@ -81,7 +89,7 @@ TEST_CASE("generation passes for the native runtime: tokens, length and stop rea
   for (const auto dtype : {DType::bfloat16, DType::float32}) {
     const auto bench = run_generation(native_runtime(dtype));
     CHECK(bench.with(Verdict::pass) == all_checks);
-    CHECK(bench.recorded().size() == 2);
+    CHECK(bench.recorded().size() == 3);
   }
 }
 
