@@ -13,13 +13,13 @@
 #include "check/parallel.hpp"
 #include "engine/environment.hpp"
 #include "engine/isolated_step.hpp"
-#include "engine/process_memory.hpp"
 #include "engine/results.hpp"
 #include "engine/run_context.hpp"
 #include "engine/selection.hpp"
 #include "engine/step_call.hpp"
 #include "engine/verdict.hpp"
 #include "pipeline/exit_code.hpp"
+#include "process/process_memory.hpp"
 
 namespace lockstep {
 namespace {
@@ -96,7 +96,10 @@ RunRecord Execution::run() {
   facts_.interrupted = interrupted();
   conclude(record_, facts_);
   record_.seconds = seconds_since(start);
-  for (const auto& step : record_.steps) record_.peak_rss_bytes = std::max(record_.peak_rss_bytes, step.peak_rss_bytes);
+  for (const auto& step : record_.steps) {
+    record_.peak_rss_bytes = std::max(record_.peak_rss_bytes, step.peak_rss_bytes);
+    record_.peak_private_bytes = std::max(record_.peak_private_bytes, step.peak_private_bytes);
+  }
   for (auto* observer : observers_) observer->run_finished(record_);
   return std::move(record_);
 }
@@ -214,14 +217,16 @@ void Execution::call(std::size_t i) {
   auto& planned = plan_.steps[i];
   RunContext context(record_, i, threads_, options_.interrupted, observers_);
   record_.steps[i].isolated = planned.isolation.has_value();
-  reset_peak_memory();
+  MemoryWatch watch;
   const auto start = Clock::now();
   const auto call = planned.isolation ? call_in_process(i, context) : call_step(planned, context);
   if (hook_of(planned) != nullptr) threads_.libtorch_used = true;
   record_.steps[i].seconds = seconds_since(start);
   if (!planned.isolation) describe_libraries(hooks_, record_);
   finish(i, context, call);
-  record_.steps[i].peak_rss_bytes = call.peak_rss_bytes.value_or(peak_memory_bytes());
+  const auto memory = call.memory.value_or(watch.peak());
+  record_.steps[i].peak_rss_bytes = memory.rss_bytes;
+  record_.steps[i].peak_private_bytes = memory.private_bytes;
 }
 
 StepCall Execution::call_in_process(std::size_t i, RunContext& context) {

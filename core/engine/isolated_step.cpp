@@ -63,7 +63,7 @@ class Isolated {
                   "free some space in the folder for temporary files, or set TMPDIR to one with room"};
     StepCall outcome;
     outcome.crash = crash_of(child, result, unreadable);
-    outcome.peak_rss_bytes = result.peak_rss_bytes;
+    outcome.memory = result.memory;
     return outcome;
   }
 

@@ -49,6 +49,7 @@ struct StepRecord {
   std::vector<std::string> output_tail;  ///< the last lines that it wrote, of CRASHED, or that a program of its wrote
   double seconds = 0;
   std::int64_t peak_rss_bytes = 0;
+  std::int64_t peak_private_bytes = 0;  ///< of it what the process has allocated; 0: not known
   std::vector<std::pair<std::string, Value>> parameters;
   std::vector<std::pair<std::string, std::string>> inputs;  ///< port, "step.port"
   std::vector<OutputRecord> outputs;
@@ -93,6 +94,7 @@ struct RowSummary {
   std::string run_id;                  ///< of its record
   double seconds = 0;
   std::int64_t peak_rss_bytes = 0;
+  std::int64_t peak_private_bytes = 0;                       ///< of it what the process has allocated; 0: not known
   std::optional<std::string> record;                         ///< its file, relative to the summary's folder
   std::vector<std::pair<std::string, std::int64_t>> steps;   ///< how many ended how: {"pass", 8}
   std::vector<std::pair<std::string, std::int64_t>> checks;  ///< how many have which verdict
@@ -117,6 +119,7 @@ struct RunRecord {
   std::optional<std::string> message;  ///< "nothing was verified"
   double seconds = 0;
   std::int64_t peak_rss_bytes = 0;
+  std::int64_t peak_private_bytes = 0;  ///< of it what the process has allocated; 0: not known
   std::optional<BaselineRecord> baseline;
   std::vector<Diagnostic> diagnostics;
   std::vector<StepRecord> steps;

@@ -12,6 +12,7 @@
 
 #include "engine/record.hpp"
 #include "pipeline/plan.hpp"
+#include "process/process_memory.hpp"
 
 namespace lockstep {
 
@@ -28,7 +29,7 @@ struct StepCall {
   std::optional<Diagnostic> failure;  ///< it ended in ERROR
   std::optional<Crash> crash;
   bool interrupted = false;
-  std::optional<std::int64_t> peak_rss_bytes;                ///< of another process
+  std::optional<PeakMemory> memory;                          ///< of another process
   std::vector<OutputRecord> kept_outputs;                    ///< set, in another process, and not to be had from there
   std::vector<std::pair<std::string, Tensor>> kept_tensors;  ///< of those, for a dump
 };

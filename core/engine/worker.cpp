@@ -14,7 +14,6 @@
 
 #include "check/parallel.hpp"
 #include "engine/environment.hpp"
-#include "engine/process_memory.hpp"
 #include "engine/run_context.hpp"
 #include "engine/step_call.hpp"
 #include "engine/tensor_memory.hpp"
@@ -133,10 +132,12 @@ class Work {
     RunRecord record;
     WorkerAnswer answer;
     const auto threads_before = threads_.set_by;
-    reset_peak_memory();
+    MemoryWatch watch;
     const auto result = call(i, record, answer.skip);
     describe_libraries(hooks_of(plan_), record);
-    answer.peak_rss_bytes = peak_memory_bytes();
+    const auto memory = watch.peak();
+    answer.peak_rss_bytes = memory.rss_bytes;
+    answer.peak_private_bytes = memory.private_bytes;
     answer.interrupted = result.interrupted;
     if (result.failure)
       answer.failure = WorkerAnswer::Failure{result.failure->code, result.failure->message, result.failure->help,

@@ -48,7 +48,7 @@ StepCall take_over(WorkerAnswer answer, const TensorMemory& given, const std::sh
                    bool dump, Step& step, StepContext& context) {
   StepCall call;
   call.interrupted = answer.interrupted;
-  call.peak_rss_bytes = answer.peak_rss_bytes;
+  call.memory = PeakMemory{.rss_bytes = answer.peak_rss_bytes, .private_bytes = answer.peak_private_bytes};
   if (answer.failure)
     call.failure = Diagnostic{.code = answer.failure->code,
                               .message = answer.failure->message,

@@ -133,8 +133,8 @@ void members(T& m, F&& f) {
 }
 template <Is<WorkerAnswer> T, class F>
 void members(T& m, F&& f) {
-  f(m.failure, m.interrupted, m.skip, m.summary, m.environment, m.fields, m.threads, m.peak_rss_bytes, m.checks,
-    m.outputs);
+  f(m.failure, m.interrupted, m.skip, m.summary, m.environment, m.fields, m.threads, m.peak_rss_bytes,
+    m.peak_private_bytes, m.checks, m.outputs);
 }
 
 /// The number of the alternative, then its value.

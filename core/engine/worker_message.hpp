@@ -79,6 +79,7 @@ struct WorkerAnswer {
   std::vector<std::pair<std::string, Value>> fields;
   std::optional<int> threads;  ///< that the step has set
   std::int64_t peak_rss_bytes = 0;
+  std::int64_t peak_private_bytes = 0;
   std::vector<Check> checks;    ///< in the order of the declarations
   std::vector<Output> outputs;  ///< those that are set
 };

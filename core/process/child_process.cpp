@@ -10,9 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -23,6 +21,7 @@
 #include <lockstep/diagnostic.hpp>
 
 #include "process/output_tail.hpp"
+#include "process/process_memory.hpp"
 #include "process/process_tree.hpp"
 #include "process/start_child.hpp"
 
@@ -36,14 +35,6 @@ constexpr std::size_t read_size = 16384;
 constexpr int reads_after_end = 64;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-std::int64_t peak_memory_of(pid_t pid) {
-  std::ifstream status(fmt::format("/proc/{}/status", pid));
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmHWM:")) return std::strtoll(line.c_str() + 6, nullptr, 10) * 1024;
-  }
-  return 0;
-}
 
 /// A child from its start to its end; destroyed before it, it kills its group.
 class RunningChild {
@@ -63,7 +54,7 @@ class RunningChild {
     const auto start = Clock::now();
     while (!has_exited()) {
       if (seconds_since(start) >= limit) return false;
-      peak_memory_ = std::max(peak_memory_, peak_memory_of(child_.pid));
+      memory_.take(memory_of(child_.pid));
       wait_for_output();
       if (each_interval) each_interval();
     }
@@ -92,7 +83,7 @@ class RunningChild {
     result.seconds = seconds_since(started_);
     result.output_tail = tail_.text();
     result.output_bytes = tail_.size();
-    result.peak_rss_bytes = peak_memory_;
+    result.memory = memory_;
     return result;
   }
 
@@ -138,7 +129,7 @@ class RunningChild {
   OutputTail tail_;
   StartedChild child_;
   std::vector<ProcessId> family_;  ///< of a child that had to be ended
-  std::int64_t peak_memory_ = 0;
+  PeakMemory memory_;
   bool ended_ = false;
 };
 

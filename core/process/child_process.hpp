@@ -12,6 +12,8 @@
 
 #include <lockstep/export.hpp>
 
+#include "process/process_memory.hpp"
+
 namespace lockstep {
 
 /// A program to run to its end.
@@ -34,13 +36,13 @@ struct ChildRequest {
 
 /// How it ended.
 struct ChildResult {
-  int exit_code = -1;               ///< -1 if a signal ended it
-  int signal = 0;                   ///< that signal; 0 if it exited
-  bool timed_out = false;           ///< it was ended by us, past the time limit
-  std::string output_tail;          ///< the end of standard output and standard error, in the order of writing
-  std::int64_t output_bytes = 0;    ///< of all output
-  double seconds = 0;               ///< from start to end
-  std::int64_t peak_rss_bytes = 0;  ///< largest resident set of the child that was seen (looked at every 20 ms)
+  int exit_code = -1;             ///< -1 if a signal ended it
+  int signal = 0;                 ///< that signal; 0 if it exited
+  bool timed_out = false;         ///< it was ended by us, past the time limit
+  std::string output_tail;        ///< the end of standard output and standard error, in the order of writing
+  std::int64_t output_bytes = 0;  ///< of all output
+  double seconds = 0;             ///< from start to end
+  PeakMemory memory;              ///< of the child, looked at every 20 ms
 
   [[nodiscard]] bool succeeded() const noexcept { return exit_code == 0 && !timed_out; }
 };

@@ -95,6 +95,7 @@ Json to_json(const StepRecord& step) {
                {"summary", or_null(step.summary)},
                {"seconds", number(step.seconds)},
                {"peak_rss_bytes", step.peak_rss_bytes},
+               {"peak_private_bytes", step.peak_private_bytes},
                {"parameters", fields(step.parameters)}});
   json["inputs"] = Json::object();
   for (const auto& [port, source] : step.inputs) json["inputs"][port] = source;
@@ -139,6 +140,7 @@ Json to_json(const RowSummary& row) {
                {"run_id", or_null(row.run_id)},
                {"seconds", number(row.seconds)},
                {"peak_rss_bytes", row.peak_rss_bytes},
+               {"peak_private_bytes", row.peak_private_bytes},
                {"record", or_null(row.record)}});
   json["steps"] = Json::object();
   for (const auto& [name, count] : row.steps) json["steps"][name] = count;
@@ -192,7 +194,8 @@ std::string to_json(const RunRecord& record, const std::vector<std::string>& ste
       {"exit_code", record.exit_code},
       {"message", or_null(record.message)},
       {"seconds", number(record.seconds)},
-      {"peak_rss_bytes", record.peak_rss_bytes}};
+      {"peak_rss_bytes", record.peak_rss_bytes},
+      {"peak_private_bytes", record.peak_private_bytes}};
   json["baseline"] = record.baseline ? to_json(*record.baseline) : Json(nullptr);
   if (!record.run_id.empty()) json["run_id"] = record.run_id;
   if (!record.matrix.empty()) json["matrix"] = {{"rows", record.matrix}};

@@ -102,6 +102,7 @@ Suite suite_of(const StepRecord& step) {
   property("status", step.status ? std::string(name_of(*step.status)) : "");
   property("summary", step.summary.value_or(""));
   property("peak_rss_bytes", std::to_string(step.peak_rss_bytes));
+  property("peak_private_bytes", std::to_string(step.peak_private_bytes));
   for (const auto& [name, value] : step.parameters) property("parameter." + name, plain(value));
   for (const auto& [port, source] : step.inputs) property("input." + port, source);
 

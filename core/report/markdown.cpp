@@ -182,7 +182,7 @@ std::string steps_of(const RunRecord& record) {
     const auto status = step.status ? std::string(name_of(*step.status)) : "not finished";
     table.add(
         {markdown_code(step.id), markdown_code(step.uses), step.scored ? status : status + ", not scored",
-         fmt::format("{:.2f} s", step.seconds), memory_text(step.peak_rss_bytes),
+         fmt::format("{:.2f} s", step.seconds), memory_text(step.peak_rss_bytes, step.peak_private_bytes),
          markdown_text(step.status == StepStatus::skipped ? step.reason.value_or("") : step.summary.value_or(""))});
   }
   return folded(fmt::format("{} step{}", record.steps.size(), record.steps.size() == 1 ? "" : "s"),

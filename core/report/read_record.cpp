@@ -180,6 +180,7 @@ StepRecord read_step(const JsonPlace& place) {
     tail->each_element([&step](const JsonPlace& line) { step.output_tail.push_back(line.text()); });
   step.seconds = place.at("seconds").number();
   step.peak_rss_bytes = place.at("peak_rss_bytes").integer();
+  if (const auto bytes = place.find("peak_private_bytes")) step.peak_private_bytes = bytes->integer();
   step.parameters = fields(place.at("parameters"));
   place.at("inputs").each_field(
       [&step](const std::string& port, const JsonPlace& source) { step.inputs.emplace_back(port, source.text()); });
@@ -232,6 +233,7 @@ RowSummary read_row_summary(const JsonPlace& place) {
   row.run_id = optional_text(place, "run_id").value_or("");
   row.seconds = place.at("seconds").number();
   row.peak_rss_bytes = place.at("peak_rss_bytes").integer();
+  if (const auto bytes = place.find("peak_private_bytes")) row.peak_private_bytes = bytes->integer();
   row.record = place.at("record").text_or_null();
   row.steps = read_counts(place.at("steps"));
   row.checks = read_counts(place.at("checks"));
@@ -264,6 +266,7 @@ RunRecord read_run(const JsonPlace& place) {
   record.message = optional_text(place, "message");
   record.seconds = place.at("seconds").number();
   record.peak_rss_bytes = place.at("peak_rss_bytes").integer();
+  if (const auto bytes = place.find("peak_private_bytes")) record.peak_private_bytes = bytes->integer();
   if (const auto baseline = place.find("baseline")) record.baseline = read_baseline(*baseline);
   if (const auto matrix = place.find("matrix")) {
     matrix->at("rows").each_element([&record](const JsonPlace& name) { record.matrix.push_back(name.text()); });

@@ -183,6 +183,7 @@ void compare(const StepRecord& a, const StepRecord& b, std::vector<RecordChange>
   changes.compare(Group::information, "summary", value_of(a.summary), value_of(b.summary));
   changes.compare(Group::information, "seconds", a.seconds, b.seconds);
   changes.compare(Group::information, "peak_rss_bytes", a.peak_rss_bytes, b.peak_rss_bytes);
+  changes.compare(Group::information, "peak_private_bytes", a.peak_private_bytes, b.peak_private_bytes);
 }
 
 void compare_steps(const RunRecord& a, const RunRecord& b, std::vector<RecordChange>& all) {
@@ -239,6 +240,7 @@ void compare(const RowSummary& a, const RowSummary& b, std::vector<RecordChange>
   changes.compare(Group::verdict, place + ".checks.", counts_of(a.checks), counts_of(b.checks));
   changes.compare(Group::information, place + ".seconds", a.seconds, b.seconds);
   changes.compare(Group::information, place + ".peak_rss_bytes", a.peak_rss_bytes, b.peak_rss_bytes);
+  changes.compare(Group::information, place + ".peak_private_bytes", a.peak_private_bytes, b.peak_private_bytes);
 }
 
 /// The rows of two summaries, by name.
@@ -321,6 +323,7 @@ std::vector<RecordChange> diff_records(const RunRecord& before, const RunRecord&
   run.compare(Group::information, "pipeline.file", before.pipeline_file, after.pipeline_file);
   run.compare(Group::information, "seconds", before.seconds, after.seconds);
   run.compare(Group::information, "peak_rss_bytes", before.peak_rss_bytes, after.peak_rss_bytes);
+  run.compare(Group::information, "peak_private_bytes", before.peak_private_bytes, after.peak_private_bytes);
   std::ranges::stable_sort(all, {}, &RecordChange::group);
   return all;
 }

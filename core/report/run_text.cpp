@@ -75,7 +75,7 @@ std::string counts_text(const RunRecord& record) {
   if (rest - unfinished > 0) parts.push_back(fmt::format("not scored: {}", rest - unfinished));
   if (unfinished > 0) parts.push_back(fmt::format("not finished: {}", unfinished));
   parts.push_back(fmt::format("{:.2f} s", record.seconds));
-  if (record.peak_rss_bytes > 0) parts.push_back(memory_text(record.peak_rss_bytes));
+  if (record.peak_rss_bytes > 0) parts.push_back(memory_text(record.peak_rss_bytes, record.peak_private_bytes));
   return joined(parts);
 }
 

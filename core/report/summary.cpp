@@ -165,7 +165,8 @@ RowSummary summary_of(const RunRecord& record) {
                  .message = message_of(record),
                  .run_id = record.run_id,
                  .seconds = record.seconds,
-                 .peak_rss_bytes = record.peak_rss_bytes};
+                 .peak_rss_bytes = record.peak_rss_bytes,
+                 .peak_private_bytes = record.peak_private_bytes};
   if (record.verdict == RunVerdict::incomplete) {
     row.verdict = RunVerdict::crashed;
     row.exit_code = exit_code::crashed;
@@ -196,6 +197,7 @@ void conclude_rows(RunRecord& summary) {
   for (const auto& row : summary.rows.value()) {
     summary.exit_code = std::max(summary.exit_code, code_of_row(row.exit_code));
     summary.peak_rss_bytes = std::max(summary.peak_rss_bytes, row.peak_rss_bytes);
+    summary.peak_private_bytes = std::max(summary.peak_private_bytes, row.peak_private_bytes);
   }
   summary.verdict = verdict_of_exit_code(summary.exit_code);
 }

@@ -90,6 +90,11 @@ std::string memory_text(std::int64_t bytes) {
   return grouped((bytes + mebibyte / 2) / mebibyte) + " MiB";
 }
 
+std::string memory_text(std::int64_t bytes, std::int64_t private_bytes) {
+  const auto all = memory_text(bytes);
+  return private_bytes == 0 ? all : fmt::format("{} ({} private)", all, memory_text(private_bytes));
+}
+
 std::string number_text(double value, int digits) { return significant(value, digits, Zeros::trim); }
 
 std::pair<std::string, std::string> number_texts(double value, double bound, int digits) {

@@ -28,6 +28,8 @@ namespace lockstep {
 
 /// "190 MiB"
 [[nodiscard]] LOCKSTEP_API std::string memory_text(std::int64_t bytes);
+/// "11,203 MiB (842 MiB private)"; `private_bytes` 0: not known, and left out.
+[[nodiscard]] LOCKSTEP_API std::string memory_text(std::int64_t bytes, std::int64_t private_bytes);
 
 /// With `digits` significant digits, without trailing zeros: "0.125".
 [[nodiscard]] LOCKSTEP_API std::string number_text(double value, int digits);

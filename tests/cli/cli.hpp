@@ -35,7 +35,7 @@ inline std::string normalised(std::string text) {
   text = std::regex_replace(text, std::regex(R"re(\d\.\d\d s\b)re"), "0.00 s");
   text = std::regex_replace(text, std::regex(R"re([\d,]+ MiB)re"), "N MiB");
   text = std::regex_replace(text, std::regex(R"re(("seconds": )[-+.e\d]+)re"), "$010.5");
-  text = std::regex_replace(text, std::regex(R"re(("peak_rss_bytes": )\d+)re"), "$010");
+  text = std::regex_replace(text, std::regex(R"re(("peak_(rss|private)_bytes": )\d+)re"), "$010");
   text = std::regex_replace(text, std::regex(R"re(("cpu": )"[^"]*")re"), "$01\"…\"");
   text = std::regex_replace(text, std::regex(R"re(("run_id": )"[0-9a-f]+")re"), "$01\"…\"");
   text = std::regex_replace(text, std::regex(R"re(("build_id": )"[0-9a-f]+")re"), "$01\"…\"");

@@ -144,8 +144,10 @@ TEST_CASE("of a long output the end is kept, and all of it is counted") {
 TEST_CASE("the child's memory is measured, not the one of the process that started it") {
   const std::string ballast(std::size_t{256} << 20, 'x');
   const auto small = run_child(shell("sleep 0.2"));
-  CHECK(small.peak_rss_bytes > 0);
-  CHECK(small.peak_rss_bytes < (std::int64_t{64} << 20));
+  CHECK(small.memory.rss_bytes > 0);
+  CHECK(small.memory.rss_bytes < (std::int64_t{64} << 20));
+  CHECK(small.memory.private_bytes > 0);
+  CHECK(small.memory.private_bytes < small.memory.rss_bytes);
   CHECK(ballast.back() == 'x');
 }
 

@@ -27,7 +27,7 @@ TEST_CASE("the record has every field of schema 1") {
   const auto record = json::parse(to_json(run));
   // The list of fields is the documented schema, see docs/record.md.
   for (const auto* key : {"schema", "tool", "pipeline", "environment", "verdict", "exit_code", "seconds",
-                          "peak_rss_bytes", "diagnostics", "steps"})
+                          "peak_rss_bytes", "peak_private_bytes", "diagnostics", "steps"})
     CHECK(record.contains(key));
   CHECK(record.at("schema") == 1);
   CHECK(record.at("tool").at("name") == "lockstep");
@@ -36,7 +36,7 @@ TEST_CASE("the record has every field of schema 1") {
 
   const auto& fusion = record.at("steps").at(6);
   for (const auto* key : {"id", "uses", "plugin", "scored", "status", "reason", "seconds", "peak_rss_bytes",
-                          "parameters", "inputs", "outputs", "checks"})
+                          "peak_private_bytes", "parameters", "inputs", "outputs", "checks"})
     CHECK(fusion.contains(key));
   CHECK(fusion.at("reason").is_null());
   CHECK(fusion.at("status") == "fail");

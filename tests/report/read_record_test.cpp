@@ -57,6 +57,7 @@ class Generator {
     if (coin()) record.message = text();
     record.seconds = number();
     record.peak_rss_bytes = integer();
+    record.peak_private_bytes = integer();
     if (coin())
       record.baseline = BaselineRecord{text(), text(), integer(), {text()}, {finding()}, {}, {finding()}, maybe()};
     for (int i = below(3); i > 0; --i) record.diagnostics.push_back(diagnostic());
@@ -166,6 +167,7 @@ class Generator {
     result.summary = maybe();
     result.seconds = number();
     result.peak_rss_bytes = integer();
+    result.peak_private_bytes = integer();
     result.parameters = fields();
     for (int i = below(3); i > 0; --i) result.inputs.emplace_back("in" + std::to_string(i), text());
     for (int i = below(3); i > 0; --i) result.outputs.push_back(output("out" + std::to_string(i)));

@@ -42,6 +42,7 @@ inline RunRecord example() {
   run.exit_code = 1;
   run.seconds = 0.71;
   run.peak_rss_bytes = std::int64_t{190} << 20;
+  run.peak_private_bytes = std::int64_t{64} << 20;
 
   auto checkpoint = step("checkpoint", StepStatus::done, 0.01);
   checkpoint.summary = "286 tensors, 2.49 M parameters";

@@ -4,6 +4,11 @@ function bar(share, text) {
   return [h("span", { class: "bar", "aria-hidden": "true" }, h("span", { style: `width:${(100 * share).toFixed(2)}%` })), h("span", { class: "bar-text" }, text)];
 }
 
+function memoryTexts(of) {
+  const all = memoryText(of.peak_rss_bytes);
+  return of.peak_private_bytes > 0 ? `${all} (${memoryText(of.peak_private_bytes)} private)` : all;
+}
+
 function renderCost(steps) {
   const ran = steps.filter((step) => step.status !== "skipped");
   if (ran.length === 0) return;
@@ -12,8 +17,8 @@ function renderCost(steps) {
   const body = h("tbody");
   const more = capped(ran, 60, (step) => h("tr", null, h("th", { scope: "row" }, icon(step.status), " ", name(step.id)),
     h("td", { class: "bar-cell" }, bar((numeric(step.seconds) ?? 0) / slowest, secondsText(step.seconds))),
-    h("td", { class: "bar-cell" }, bar(step.peak_rss_bytes / largest, memoryText(step.peak_rss_bytes)))), body, "steps");
-  heading("cost").append(h("p", { class: "muted" }, "Memory is the largest resident size of the process while the step ran."),
+    h("td", { class: "bar-cell" }, bar(step.peak_rss_bytes / largest, memoryTexts(step)))), body, "steps");
+  heading("cost").append(h("p", { class: "muted" }, "Memory is the largest resident size of the process while the step ran, files that it maps included; private is what it has allocated."),
     h("table", { class: "cost", "aria-label": "Time and memory by step" }, h("thead", null, h("tr", null, ["Step", "Time", "Memory"].map((text) => h("th", { scope: "col" }, text)))), body), ...(more ? [more] : []));
 }
 
@@ -39,7 +44,7 @@ function outputText(output) {
   return [output.type, shapeText(output), ...inside].filter(Boolean).join("\n");
 }
 
-const KNOWN_FIELDS = new Set(["id", "uses", "plugin", "scored", "status", "reason", "help", "summary", "seconds", "peak_rss_bytes", "parameters", "inputs", "outputs", "checks", "location"]);
+const KNOWN_FIELDS = new Set(["id", "uses", "plugin", "scored", "status", "reason", "help", "summary", "seconds", "peak_rss_bytes", "peak_private_bytes", "parameters", "inputs", "outputs", "checks", "location"]);
 
 function stepDetails(step) {
   const own = Object.fromEntries(Object.entries(step).filter(([key]) => !KNOWN_FIELDS.has(key)));

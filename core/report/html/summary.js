@@ -38,7 +38,7 @@ function renderHeader(record, checks) {
       record.steps.length > 0 && tile("Steps", countBadges(counts(record.steps, (s) => s.status ?? "none"), statuses)),
       checks.length > 0 && tile("Checks", countBadges(counts(checks, (c) => c.verdict), VERDICTS)),
       tile("Time", secondsText(record.seconds)),
-      tile("Memory", record.peak_rss_bytes > 0 ? memoryText(record.peak_rss_bytes) : "–")),
+      tile("Memory", record.peak_rss_bytes > 0 ? memoryTexts(record) : "–")),
     facts.length > 0 && h("p", { class: "facts" }, facts),
   ]);
 }
