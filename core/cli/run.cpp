@@ -29,13 +29,13 @@ int end_invalid(const Reports& reports, const PlanResult& result, bool colour) {
   return record.exit_code;
 }
 
-/// Where the line of the running step goes: standard error, or where the report goes; null if neither is a terminal.
-std::FILE* live_stream(std::FILE* report, Detail detail) {
-  if (detail == Detail::quiet) return nullptr;
+/// To standard error, or where the report goes if that alone is a terminal.
+LiveReport::Running running_line(std::FILE* report, Detail detail) {
+  if (detail == Detail::quiet) return {};
   for (auto* stream : {stderr, report}) {
-    if (is_terminal(stream)) return stream;
+    if (is_terminal(stream)) return {.stream = stream, .is_terminal = true};
   }
-  return nullptr;
+  return {.stream = stderr};
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ int run(const Arguments& arguments) {
 
   auto* report = reports.use_standard_output() ? stderr : stdout;
   const TerminalStyle style{use_colour(arguments, report), detail_of(arguments)};
-  LiveReport live(report, live_stream(report, style.detail), style);
+  LiveReport live(report, running_line(report, style.detail), style);
   std::optional<IncrementalRecord> incremental;
   CrashGuard crash_guard;
   std::vector<RunObserver*> observers{&exit_guard, &crash_guard, &live};

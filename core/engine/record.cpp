@@ -50,9 +50,10 @@ const std::string& common_name(const RunRecord& record) noexcept {
 }
 
 bool is_field_of_step(std::string_view key) noexcept {
-  constexpr std::array<std::string_view, 17> fields{
-      "id",      "uses",           "location",   "plugin", "scored",  "status", "reason",    "help",       "summary",
-      "seconds", "peak_rss_bytes", "parameters", "inputs", "outputs", "checks", "isolation", "output_tail"};
+  constexpr std::array<std::string_view, 18> fields{
+      "id",         "uses",   "location", "plugin",  "scored",         "status",
+      "reason",     "help",   "summary",  "seconds", "peak_rss_bytes", "peak_private_bytes",
+      "parameters", "inputs", "outputs",  "checks",  "isolation",      "output_tail"};
   return std::ranges::find(fields, key) != fields.end();
 }
 

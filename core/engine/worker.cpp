@@ -20,6 +20,7 @@
 #include "engine/worker_board.hpp"
 #include "engine/worker_message.hpp"
 #include "pipeline/declared.hpp"
+#include "process/process_memory.hpp"
 
 namespace lockstep {
 namespace {

@@ -43,6 +43,11 @@ std::string StepBench::status() const { return std::string(name_of(state_->resul
 std::optional<std::string> StepBench::error() const { return reason_if(state_->result(), StepStatus::error); }
 std::optional<std::string> StepBench::skip_reason() const { return reason_if(state_->result(), StepStatus::skipped); }
 std::string StepBench::summary() const { return state_->result().summary.value_or(""); }
+const std::vector<std::string>& StepBench::progress() const {
+  static_cast<void>(state_->result());
+  return state_->progress;
+}
+
 const std::vector<std::pair<std::string, Value>>& StepBench::recorded() const { return state_->result().extra; }
 const std::vector<CheckResult>& StepBench::results() const { return state_->result().checks; }
 

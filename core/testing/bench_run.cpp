@@ -1,5 +1,10 @@
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,7 +58,29 @@ BenchPlan plan_of(const StepHandle& handle, const std::string& uses, const Plann
   return result;
 }
 
+/// Writes the step's reports down, and interrupts the run behind one of them.
+class ProgressNotes final : public RunObserver {
+ public:
+  ProgressNotes(std::vector<std::string>& notes, std::optional<std::size_t> last) : notes_(notes), last_(last) {}
+
+  void step_progress(std::size_t, std::int64_t done, std::int64_t total, std::string_view unit) override {
+    notes_.push_back(fmt::format("{} {} of {}", unit, done, total));
+    if (notes_.size() == last_) interrupted_ = true;
+  }
+  [[nodiscard]] const std::atomic<bool>& interrupted() const { return interrupted_; }
+
+ private:
+  std::vector<std::string>& notes_;
+  std::optional<std::size_t> last_;
+  std::atomic<bool> interrupted_ = false;
+};
+
 }  // namespace
+
+StepBench& StepBench::interrupt_after(std::size_t report) {
+  state_->interrupt_after = report;
+  return *this;
+}
 
 StepBench& StepBench::run() {
   auto& state = *state_;
@@ -67,7 +94,10 @@ StepBench& StepBench::run() {
       throw Error{fmt::format("input '{}' ({}) has no value", info.name, info.type), "bind it before the run"};
   }
   auto bench = plan_of(state.handle, state.uses, state.environment);
-  state.record = execute(bench.plan, {}, {});
+  ProgressNotes notes(state.progress, state.interrupt_after);
+  RunOptions options;
+  options.interrupted = &notes.interrupted();
+  state.record = execute(bench.plan, options, {&notes});
   auto& result = state.record->steps.front();
   if (const auto& tail = result.output_tail; !tail.empty())  // recorded() tells all that the step recorded
     result.extra.emplace_back("output_tail", Value::Array(tail.begin(), tail.end()));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,6 +25,8 @@ struct StepBench::State {
   Value::Table with;
   Value::Table checks;
   PlannedEnvironment environment;
+  std::optional<std::size_t> interrupt_after;
+  std::vector<std::string> progress;
   std::optional<RunRecord> record;
   std::vector<std::pair<std::string, Tensor>> tensors;
 

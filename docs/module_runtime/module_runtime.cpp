@@ -51,8 +51,9 @@ class ModuleRuntime final : public gemma4::Runtime {
   gemma4::StaticBatch build_static_inputs(const gemma4::RawInputs& raw) const override {
     return native_->build_static_inputs(raw);
   }
-  std::optional<Tensor> eager_image_features(const Tensor& pixel_values, const Tensor& positions) const override {
-    return native_->eager_image_features(pixel_values, positions);
+  std::optional<Tensor> eager_image_features(const Tensor& pixel_values, const Tensor& positions,
+                                             const TensorVisitor& taps) const override {
+    return native_->eager_image_features(pixel_values, positions, taps);
   }
   gemma4::AttentionMasks attention_masks(const Tensor& mask) const override { return native_->attention_masks(mask); }
   gemma4::RopeTables rope(const Tensor& position_ids) const override { return native_->rope(position_ids); }

@@ -32,7 +32,7 @@ TEST_CASE("memory that was allocated and given back is in the private peak, also
 
 TEST_CASE("pages of a mapped file are resident, but not private") {
   TemporaryFile file;
-  file.resize(ballast);
+  file.write(std::string(ballast, '\0'), 0);
   MemoryWatch watch;
   const auto before = watch.peak();
   auto* const pages =

@@ -37,7 +37,7 @@ TEST_CASE("a run with every status looks as the documentation shows it") {
       "                                        worst at [0, 65, 3]: expected -0.4131 (reference), actual 0.3984\n"
       "skip   prefill                        not built yet\n"
       "\n"
-      "failed: 1 · warned: 1 · passed: 2 · done: 3 · skipped: 1 · 0.71 s · 190 MiB\n";
+      "failed: 1 · warned: 1 · passed: 2 · done: 3 · skipped: 1 · 0.71 s · 190 MiB (64 MiB private)\n";
   CHECK(terminal_report(example(), {}) == expected);
 }
 
@@ -177,4 +177,6 @@ TEST_CASE("counts have separators and memory is in MiB") {
   CHECK(grouped(1000) == "1,000");
   CHECK(grouped(-1234567) == "-1,234,567");
   CHECK(memory_text(std::int64_t{3} << 30) == "3,072 MiB");
+  CHECK(memory_text(std::int64_t{3} << 30, std::int64_t{5} << 20) == "3,072 MiB (5 MiB private)");
+  CHECK(memory_text(std::int64_t{3} << 30, 0) == "3,072 MiB");
 }

@@ -79,7 +79,7 @@ function renderRows(rows) {
     axes.map((axis) => h("td", { class: "mono" }, valueText(row.values?.[axis]))),
     h("td", { class: "counts" }, countBadges(new Map(Object.entries(row.checks)), VERDICTS)),
     h("td", { class: "problem" }, visible(row.message ?? "")), h("td", { class: "number" }, valueText(row.exit_code)),
-    h("td", { class: "number" }, secondsText(row.seconds)), h("td", { class: "number" }, memoryText(row.peak_rss_bytes)),
+    h("td", { class: "number" }, secondsText(row.seconds)), h("td", { class: "number" }, memoryTexts(row)),
     h("td", null, row.record && name(row.record, { class: "mono" })));
   const body = h("tbody");
   const ordered = [...rows.filter((row) => row.verdict !== "pass"), ...rows.filter((row) => row.verdict === "pass")];

@@ -3,6 +3,7 @@
 #include <ATen/ops/add.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/clamp.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/mean.h>
 #include <ATen/ops/mul.h>
@@ -28,6 +29,18 @@ at::Tensor repeat_kv(const at::Tensor& states, std::int64_t repeats) {
   return states.unsqueeze(2)
       .expand({batch, heads, repeats, length, head_dim})
       .reshape({batch, heads * repeats, length, head_dim});
+}
+
+/// softmax(x, -1, dtype=float32) rounded to x's dtype, one head after the other where they are large: a row's result
+/// depends on that row alone, and the float32 values of all heads need twice the memory of everything else.
+at::Tensor softmax_in_float(const at::Tensor& x) {
+  constexpr std::int64_t large = std::int64_t{1} << 20;  // elements: 4 MiB of float32
+  if (x.numel() <= large) return at::softmax(x, -1, at::kFloat).to(x.scalar_type());
+  auto result = at::empty_like(x);
+  for (std::int64_t head = 0; head < x.size(1); ++head) {
+    result.select(1, head).copy_(at::softmax(x.select(1, head), -1, at::kFloat));
+  }
+  return result;
 }
 
 }  // namespace
@@ -57,7 +70,7 @@ at::Tensor eager_attention(const at::Tensor& query, const at::Tensor& key, const
   const auto values = repeat_kv(value, repeats);
   auto weights = taps("scores", at::mul(lockstep::matmul(query, keys.transpose(2, 3)), 1.0));
   if (mask.defined()) weights = taps("scores_masked", at::add(weights, mask));
-  weights = taps("probs", at::softmax(weights, -1, at::kFloat).to(query.scalar_type()));
+  weights = taps("probs", softmax_in_float(weights));
   return taps("ctx", lockstep::matmul(weights, values).transpose(1, 2).contiguous());
 }
 

@@ -12,12 +12,13 @@
 #include <ATen/ops/minimum.h>
 #include <ATen/ops/one_hot.h>
 #include <ATen/ops/pow.h>
-#include <ATen/ops/softmax.h>
 #include <fmt/format.h>
 
 #include <lockstep/diagnostic.hpp>
 #include <lockstep/kernels.hpp>
 #include <lockstep/torch.hpp>
+
+#include "runtime/softmax.hpp"
 
 namespace gemma4 {
 namespace {
@@ -91,8 +92,8 @@ Tensor apply_rotation(const Tensor& x, const Rotation& along_x, const Rotation& 
 
 }  // namespace
 
-Tensor eager_vision_features(const VisionWeights& weights, const Tensor& pixel_values,
-                             const Tensor& image_position_ids) {
+Tensor eager_vision_features(const VisionWeights& weights, const Tensor& pixel_values, const Tensor& image_position_ids,
+                             const lockstep::TensorVisitor& taps) {
   require_inputs(weights, pixel_values, image_position_ids);
   const auto& config = weights.config;
   const auto dtype = weights.dtype();
@@ -116,6 +117,7 @@ Tensor eager_vision_features(const VisionWeights& weights, const Tensor& pixel_v
       dtype == at::kFloat ? std::numeric_limits<float>::lowest() : -3.3895313892515355e38;  // bfloat16
   const auto repeats = config.num_attention_heads / config.num_key_value_heads;
 
+  std::size_t index = 0;
   for (const auto& layer : weights.layers) {
     const auto residual = hidden;
     hidden = rms_norm(hidden, eps, layer.input_layernorm);
@@ -128,7 +130,7 @@ Tensor eager_vision_features(const VisionWeights& weights, const Tensor& pixel_v
     const auto keys = k.repeat_interleave(repeats, 2).permute({0, 2, 3, 1});
     const auto values = v.repeat_interleave(repeats, 2).permute({0, 2, 1, 3});
     const auto scores = lockstep::matmul(q.permute({0, 2, 1, 3}), keys).masked_fill(hidden_keys, lowest);
-    const auto attended = lockstep::matmul(scores.softmax(-1, at::kFloat).to(dtype), values);
+    const auto attended = lockstep::matmul(softmax_in_float(scores.flatten(0, 1)).view(scores.sizes()), values);
     hidden = clipped_linear(attended.permute({0, 2, 1, 3}).flatten(2), layer.o_proj);
     hidden = residual + rms_norm(hidden, eps, layer.post_attention_layernorm);
 
@@ -136,6 +138,7 @@ Tensor eager_vision_features(const VisionWeights& weights, const Tensor& pixel_v
     const auto gated =
         at::gelu(clipped_linear(normed, layer.gate_proj), "tanh") * clipped_linear(normed, layer.up_proj);
     hidden = hidden + rms_norm(clipped_linear(gated, layer.down_proj), eps, layer.post_feedforward_layernorm);
+    if (taps) taps(fmt::format("vis.L{}.out", index++), lockstep::Tensor(hidden));
   }
 
   const auto kernel = config.pooling_kernel_size;

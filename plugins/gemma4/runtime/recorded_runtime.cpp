@@ -51,7 +51,8 @@ class RecordedRuntime final : public Runtime {
     return embeds;
   }
 
-  std::optional<Tensor> eager_image_features(const Tensor&, const Tensor&) const override {
+  std::optional<Tensor> eager_image_features(const Tensor&, const Tensor&,
+                                             const lockstep::TensorVisitor&) const override {
     return stages_->dump().find("vision_prefill.eager_image_features");
   }
 

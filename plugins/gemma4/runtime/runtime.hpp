@@ -95,9 +95,11 @@ class LOCKSTEP_API Runtime {
                                                         const lockstep::Tensor& image_position_ids,
                                                         const lockstep::TensorVisitor& taps = {}) const = 0;
   /// The same model without fixed shapes, as vision_prefill is compared with it: with dynamic pooling and boolean
-  /// stripping, quantized if the runtime is. None: the runtime has no such view.
+  /// stripping, quantized if the runtime is. None: the runtime has no such view. `taps` sees "vis.L<i>.out" of
+  /// [1, num_patches, width of the tower].
   [[nodiscard]] virtual std::optional<lockstep::Tensor> eager_image_features(
-      const lockstep::Tensor& pixel_values, const lockstep::Tensor& image_position_ids) const = 0;
+      const lockstep::Tensor& pixel_values, const lockstep::Tensor& image_position_ids,
+      const lockstep::TensorVisitor& taps = {}) const = 0;
 
   /// The prompt's embeddings with the picture in its slots of layout(): text_embeds dtype() [1, S, H] and visual_embeds
   /// dtype() [V, H] (or [1, V, H]) -> dtype() [1, S, H].

@@ -85,10 +85,10 @@ class StaticRuntime final : public Runtime {
     return damaged_features(static_vision_prefill(vision.static_weights, vision.tables, pixels, taps), fault_);
   }
 
-  std::optional<Tensor> eager_image_features(const Tensor& pixel_values,
-                                             const Tensor& image_position_ids) const override {
+  std::optional<Tensor> eager_image_features(const Tensor& pixel_values, const Tensor& image_position_ids,
+                                             const lockstep::TensorVisitor& taps) const override {
     return eager_vision_features(specialised_vision().weights, lockstep::to_torch(pixel_values),
-                                 lockstep::to_torch(image_position_ids));
+                                 lockstep::to_torch(image_position_ids), taps);
   }
 
   Tensor fuse(const Tensor& text_embeds, const Tensor& visual_embeds) const override {

@@ -7,11 +7,12 @@
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/rsqrt.h>
-#include <ATen/ops/softmax.h>
 #include <fmt/format.h>
 
 #include <lockstep/kernels.hpp>
 #include <lockstep/torch.hpp>
+
+#include "runtime/softmax.hpp"
 
 namespace gemma4 {
 namespace {
@@ -62,7 +63,7 @@ class StaticVision {
     const auto value = for_queries(normalized(split(project(hidden, layer.v_proj), key_heads)));
 
     const auto scores = lockstep::matmul(query, key.transpose(1, 2)) + tables_.attention_mask;  // [heads, P, P]
-    const auto probabilities = at::softmax(scores, -1, at::kFloat).to(weights_.dtype());
+    const auto probabilities = softmax_in_float(scores);
     const auto context =
         lockstep::matmul(probabilities, value).transpose(0, 1).reshape({patches, heads * config_.head_dim});
     return project(context, layer.o_proj);

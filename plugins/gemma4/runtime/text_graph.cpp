@@ -8,13 +8,13 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/rsqrt.h>
-#include <ATen/ops/softmax.h>
 #include <fmt/format.h>
 
 #include <lockstep/kernels.hpp>
 #include <lockstep/torch.hpp>
 
 #include "runtime/fixed_shape.hpp"
+#include "runtime/softmax.hpp"
 
 namespace gemma4 {
 
@@ -104,7 +104,7 @@ Tensor TextGraph::attention(std::size_t index, const Tensor& normed, const TextP
   const auto key = swap ? attended.key.flip(0) : attended.key;
   const auto value = swap ? attended.value.flip(0) : attended.value;
   const auto scores = lockstep::matmul(query, key.transpose(1, 2)).view({heads, rows, max_seq_}) + mask;
-  const auto probabilities = at::softmax(scores, -1, at::kFloat).to(dtype()).view({key_heads, grouped, max_seq_});
+  const auto probabilities = softmax_in_float(scores).view({key_heads, grouped, max_seq_});
   const auto context = lockstep::matmul(probabilities, value).view({heads, rows, width}).transpose(0, 1);
   return lockstep::linear(context.reshape({rows, heads * width}), layer.o_proj);
 }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -63,9 +65,12 @@ struct GenerationStep final : Step {
     const auto tokenizer = gemma4::Tokenizer::from_checkpoint(reference->checkpoint());
     Run expected;
     const auto prompt = gemma4::prompt_of(context, *reference, *batch, reference_prompt.shared());
-    expected.generation = reference->generate(*prompt, *max_new_tokens,
-                                              [&](std::int64_t step, const Tensor& row) { expected.keep(step, row); });
-    const auto answer = gemma4::ask_runtime(context, tokens, [&] { return generate_along(expected, tokenizer); });
+    expected.generation = reference->generate(*prompt, *max_new_tokens, [&](std::int64_t step, const Tensor& row) {
+      expected.keep(step, row);
+      context.progress(step + 1, *max_new_tokens, "reference token");
+    });
+    const auto answer =
+        gemma4::ask_runtime(context, tokens, [&] { return generate_along(context, expected, tokenizer); });
     if (!answer) return;
     const auto& actual = *answer;
 
@@ -76,7 +81,7 @@ struct GenerationStep final : Step {
     const auto actual_text = tokenizer.decode(actual.tokens);
     context.record("expected_text", expected_text);
     context.record("actual_text", actual_text);
-    if (fed) compare_fed(*prompt, expected, tokenizer);
+    if (fed) compare_fed(context, *prompt, expected, tokenizer);
     own_error.summarize(context,
                         (expected_text == actual_text
                              ? fmt::format("{} tokens, {}: {:?}", right.tokens.size(), right.stop, expected_text)
@@ -84,13 +89,18 @@ struct GenerationStep final : Step {
   }
 
  private:
+  std::function<void(std::int64_t)> reporting(StepContext& context, std::string_view unit) const {
+    return [this, &context, unit](std::int64_t count) { context.progress(count, *max_new_tokens, unit); };
+  }
+
   /// The runtime's own generation; after an explained fork it goes on from the reference's token.
-  gemma4::Generation generate_along(const Run& expected, const gemma4::Tokenizer& tokenizer) {
+  gemma4::Generation generate_along(StepContext& context, const Run& expected, const gemma4::Tokenizer& tokenizer) {
     const auto& right = expected.generation.tokens;
     std::int64_t explained = 0;
     std::size_t given = 0;  // tokens of the reference that the runtime was made to take
     while (true) {
-      const auto actual = gemma4::generate_after(*runtime, *kv_cache, *logits, right, given, *max_new_tokens);
+      const auto actual = gemma4::generate_after(*runtime, *kv_cache, *logits, right, given, *max_new_tokens,
+                                                 reporting(context, "runtime token"));
       if (given == 0) {
         publish(actual);
         check_greedy(actual);
@@ -144,17 +154,19 @@ struct GenerationStep final : Step {
   }
 
   /// The same generation from the reference's cache and logits. Rows are compared as long as their contexts agree.
-  void compare_fed(const gemma4::ReferencePrompt& prompt, const Run& expected, const gemma4::Tokenizer& tokenizer) {
+  void compare_fed(StepContext& context, const gemma4::ReferencePrompt& prompt, const Run& expected,
+                   const gemma4::Tokenizer& tokenizer) {
     own_error.run([&] {
       const auto cache = gemma4::static_cache_of(prompt.cache, runtime->layout().max_seq - 1);
       const auto first = gemma4::last_row(prompt.logits);
       const auto& tokens_right = expected.generation.tokens;
-      const auto actual = gemma4::generate_after(*runtime, cache, first, tokens_right, 0, *max_new_tokens);
+      const auto actual = gemma4::generate_after(*runtime, cache, first, tokens_right, 0, *max_new_tokens,
+                                                 reporting(context, "runtime token, fed"));
       const auto fork = gemma4::fork_of(tokens_right, actual.generation.tokens);
       const auto alike =
           std::min({expected.logits.size(), actual.logits.size(), fork.value_or(tokens_right.size()) + 1});
       bool good = true;
-      for (std::size_t i = 0; i < alike; ++i) {
+      for (std::size_t i = 1; i < alike; ++i) {  // those of token 0 are the reference's own, which it was given
         const Tensor row(to_torch(expected.logits[i]).to(to_torch(first.dtype())));
         good = own_error.logits(row, actual.logits[i], fmt::format("token {}", i), false) && good;
       }

@@ -15,13 +15,15 @@ using lockstep::Tensor;
 using lockstep::to_torch;
 
 GenerationRun generate_after(const Runtime& runtime, const KvCache& cache, const Tensor& logits, const Tokens& right,
-                             std::size_t given, std::int64_t max_new_tokens) {
+                             std::size_t given, std::int64_t max_new_tokens,
+                             const std::function<void(std::int64_t tokens)>& each) {
   const auto session = runtime.resume(cache);
   GenerationRun run;
   auto row = logits;
   for (std::size_t i = 0; i < given; ++i) {
     run.logits.push_back(row);
     run.generation.tokens.push_back(right[i]);
+    each(std::ssize(run.logits));
     if (i + 1 == right.size()) break;
     row = session->decode(single(right[i]));
   }
@@ -30,7 +32,10 @@ GenerationRun generate_after(const Runtime& runtime, const KvCache& cache, const
     run.generation.stop = left == 0 ? "length" : "eos";
     return run;
   }
-  const auto rest = session->generate(row, left, [&run](std::int64_t step, const Tensor& l) { run.keep(step, l); });
+  const auto rest = session->generate(row, left, [&](std::int64_t step, const Tensor& l) {
+    run.keep(step, l);
+    each(std::ssize(run.logits));
+  });
   run.generation.tokens.insert(run.generation.tokens.end(), rest.tokens.begin(), rest.tokens.end());
   run.generation.stop = rest.stop;
   return run;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,9 +24,10 @@ struct GenerationRun {
 };
 
 /// What the runtime generates from `logits` T [1, V] and `cache`: it takes the first `given` tokens of `right`, then
-/// chooses itself.
+/// chooses itself. `each` sees how many tokens there are, after each.
 [[nodiscard]] GenerationRun generate_after(const Runtime& runtime, const KvCache& cache, const lockstep::Tensor& logits,
-                                           const Tokens& right, std::size_t given, std::int64_t max_new_tokens);
+                                           const Tokens& right, std::size_t given, std::int64_t max_new_tokens,
+                                           const std::function<void(std::int64_t tokens)>& each);
 
 /// Where two lists part; none if they are equal.
 [[nodiscard]] std::optional<std::size_t> fork_of(const Tokens& expected, const Tokens& actual);

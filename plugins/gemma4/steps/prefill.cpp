@@ -31,35 +31,33 @@
 namespace {
 using namespace lockstep;
 
-/// What a side shows of itself.
-struct Inner {
-  std::map<std::int64_t, Tensor> layers;  ///< "L<i>.out"
-  std::map<std::int64_t, Tensor> keys;    ///< of every position, the reference's "L<i>.k_rope": [1, n, kv heads, D]
-  std::map<std::int64_t, Tensor> values;  ///< "L<i>.v_norm"
-  std::optional<Tensor> logits_raw;
+using Layers = std::map<std::int64_t, Tensor>;
+
+/// What the reference shows of itself.
+struct Shown {
+  Layers layers;  ///< "L<i>.out", if they are needed again
+  Layers keys;    ///< of every position, "L<i>.k_rope": [1, n, kv heads, D]
+  Layers values;  ///< "L<i>.v_norm"
 };
 
 /// 3 of "L3.out"
 std::int64_t layer_of(std::string_view name) { return std::stoll(std::string(name.substr(1, name.find('.') - 1))); }
 
-TensorVisitor collecting(Inner& inner) {
-  return [&inner](std::string_view name, const Tensor& tensor) {
-    if (name == "logits_raw") inner.logits_raw = tensor;
-    if (!name.starts_with('L')) return;
-    if (name.ends_with(".out")) inner.layers.emplace(layer_of(name), tensor);
-    if (name.ends_with(".k_rope")) inner.keys.emplace(layer_of(name), tensor);
-    if (name.ends_with(".v_norm")) inner.values.emplace(layer_of(name), tensor);
-  };
+bool is_layer_output(std::string_view name) { return name.starts_with('L') && name.ends_with(".out"); }
+
+/// [1, n, …] without the rows behind the prompt, which are padding; what has no such rows as it is.
+Tensor prompt_rows(const Tensor& tensor, std::int64_t length) {
+  return tensor.dim() == 3 && tensor.size(1) > length ? gemma4::narrow(tensor, 1, 0, length) : tensor;
 }
 
 /// The cache with every position of the prompt, also those that a sliding layer of the reference has dropped, where
 /// the reference shows them.
-gemma4::KvCache whole_cache(const Inner& inner, gemma4::KvCache kept) {
+gemma4::KvCache whole_cache(const Shown& shown, gemma4::KvCache kept) {
   const auto heads_first = [](const Tensor& t) { return Tensor(to_torch(t).transpose(1, 2)); };
   for (auto& layer : kept.layers) {
-    if (!inner.keys.contains(layer.index) || !inner.values.contains(layer.index)) continue;
-    layer.key = heads_first(inner.keys.at(layer.index));
-    layer.value = heads_first(inner.values.at(layer.index));
+    if (!shown.keys.contains(layer.index) || !shown.values.contains(layer.index)) continue;
+    layer.key = heads_first(shown.keys.at(layer.index));
+    layer.value = heads_first(shown.values.at(layer.index));
   }
   return kept;
 }
@@ -105,57 +103,83 @@ struct Prefill final : Step {
       return;
     }
     const auto& config = reference->checkpoint().config().text;
-    const auto layers = config.num_hidden_layers;
 
-    Inner actual_inner;
     const auto answer = gemma4::ask_runtime(context, logits_checks.logits(), [&] {
       const auto session = runtime->start();
-      auto row = session->prefill(*batch, *fused_embeds, *masks, *rope, looking_into(actual_inner));
+      auto row = session->prefill(*batch, *fused_embeds, *masks, *rope, looking_into_runtime(context));
       return std::pair(std::move(row), session->snapshot());
     });
     if (!answer) return;
     const auto& [actual, actual_cache] = *answer;
-
-    Inner expected_inner;
-    const auto right = reference->prompt(gemma4::model_inputs_of(*batch), collecting(expected_inner));
-    const auto expected = gemma4::last_row(right.logits);
-
+    const auto layers_shown = std::ssize(actual_layers_);
+    // A runtime that shows no layer at all is judged by its logits and its cache.
+    if (layers_shown == 0) layer_output.configure({.level = Level::off});
     for (auto* check : {&layer_mask, &activation}) {
       if (check->results().empty()) check->configure({.level = Level::off});  // the runtime does not show it
     }
-    const auto place = compare_layers(expected_inner.layers, actual_inner.layers, layers);
+
+    Shown shown;
+    const auto right = reference->prompt(gemma4::model_inputs_of(*batch), looking_into_reference(context, shown, fed));
+    if (!actual_layers_.empty()) {
+      throw Error{fmt::format("the reference does not show the output of layer {}", actual_layers_.begin()->first)};
+    }
+    const auto expected = gemma4::last_row(right.logits);
+
     const auto outcome = logits_checks.compare(expected, actual, {});
-    if (actual_inner.logits_raw && config.final_logit_softcapping) {
-      logits_checks.compare_softcap(*actual_inner.logits_raw, actual, *config.final_logit_softcapping, {});
+    if (actual_logits_raw_ && config.final_logit_softcapping) {
+      logits_checks.compare_softcap(*actual_logits_raw_, actual, *config.final_logit_softcapping, {});
     } else {
       logits_checks.leave_out_softcap();
     }
-    const auto expected_cache = whole_cache(expected_inner, right.cache);
+    const auto expected_cache = whole_cache(shown, right.cache);
     cache_checks.compare(expected_cache, actual_cache);
-    if (fed) compare_fed(expected, expected_inner, expected_cache);
+    if (fed) compare_fed(context, expected, shown.layers, expected_cache);
 
-    context.record("layers_not_shown", layers - static_cast<std::int64_t>(actual_inner.layers.size()));
-    own_error.summarize(context, (place.empty() ? fmt::format("{} tokens, next {}", length,
-                                                              gemma4::margin_text(outcome.expected, expected.dtype()))
-                                                : "first past its bound: " + place));
+    context.record("layers_not_shown", config.num_hidden_layers - layers_shown);
+    own_error.summarize(context,
+                        (first_wrong_.empty() ? fmt::format("{} tokens, next {}", length,
+                                                            gemma4::margin_text(outcome.expected, expected.dtype()))
+                                              : "first past its bound: " + first_wrong_));
     logits = actual;
     kv_cache = actual_cache;
     reference_prompt = right;
   }
 
  private:
-  /// Keeps what is compared later. Gates and activations of all layers would be large: they are compared at once.
-  TensorVisitor looking_into(Inner& inner) {
-    return [this, keep = collecting(inner), gate = std::optional<Tensor>()](std::string_view name,
-                                                                            const Tensor& tensor) mutable {
-      keep(name, tensor);
+  /// Compares what can be judged alone, and keeps what the reference's pass is compared with: of each layer a copy of
+  /// the prompt's rows, as those of padding are many.
+  TensorVisitor looking_into_runtime(StepContext& context) {
+    return [this, &context, gate = std::optional<Tensor>()](std::string_view name, const Tensor& tensor) mutable {
+      if (name == "logits_raw") actual_logits_raw_ = tensor;
+      if (is_layer_output(name)) {
+        actual_layers_.emplace(layer_of(name), to_torch(prompt_rows(tensor, batch->valid_length)).clone());
+        progress(context, name, "runtime layer");
+      }
       if (name.ends_with(".mask")) compare_mask(layer_of(name), tensor);
       if (name.ends_with(".gate")) gate = tensor;
       if (!name.ends_with(".act") || !gate) return;
-      const auto rows = [&](const Tensor& all) { return gemma4::narrow(all, 1, 0, batch->valid_length); };
       const Tensor expected(at::gelu(to_torch(*std::exchange(gate, std::nullopt)), "tanh"));
-      activation.at("layer", layer_of(name)).compare(Expected{rows(expected)}, Actual{rows(tensor)});
+      activation.at("layer", layer_of(name))
+          .compare(Expected{prompt_rows(expected, batch->valid_length)},
+                   Actual{prompt_rows(tensor, batch->valid_length)});
     };
+  }
+
+  /// Compares each layer of the reference with the runtime's as it comes, and drops the runtime's.
+  TensorVisitor looking_into_reference(StepContext& context, Shown& shown, bool keeps_layers) {
+    return [this, &context, &shown, keeps_layers](std::string_view name, const Tensor& tensor) {
+      if (!name.starts_with('L')) return;
+      if (name.ends_with(".k_rope")) shown.keys.emplace(layer_of(name), tensor);
+      if (name.ends_with(".v_norm")) shown.values.emplace(layer_of(name), tensor);
+      if (!is_layer_output(name)) return;
+      if (keeps_layers) shown.layers.emplace(layer_of(name), tensor);
+      if (auto actual = actual_layers_.extract(layer_of(name))) compare_layer(actual.key(), tensor, actual.mapped());
+      progress(context, name, "reference layer");
+    };
+  }
+
+  void progress(StepContext& context, std::string_view name, std::string_view unit) const {
+    context.progress(layer_of(name) + 1, reference->checkpoint().config().text.num_hidden_layers, unit);
   }
 
   void compare_mask(std::int64_t layer, const Tensor& mask) {
@@ -165,46 +189,40 @@ struct Prefill final : Step {
                 fmt::format("the layer adds another mask than the {} one of masks_and_rope", gemma4::name_of(type)));
   }
 
-  /// The same pass from the reference's inputs.
-  void compare_fed(const Tensor& expected, const Inner& right, const gemma4::KvCache& cache) {
+  /// Remembers the first layer and position past the bound.
+  void compare_layer(std::int64_t layer, const Tensor& expected, const Tensor& actual) {
+    if (layer_output.at("layer", layer).compare(Expected{expected}, Actual{actual}) || !first_wrong_.empty()) return;
+    first_wrong_ = fmt::format("layer {}", layer);
+    const auto bound =
+        layer_output.results().back().bound.k.value_or(0) * to_torch(expected).abs().max().item().toDouble();
+    if (const auto position = first_position(expected, actual, bound)) {
+      first_wrong_ += fmt::format(", position {}", *position);
+    }
+  }
+
+  /// The same pass from the reference's inputs. `right`: the reference's layers.
+  void compare_fed(StepContext& context, const Tensor& expected, const Layers& right, const gemma4::KvCache& cache) {
     own_error.run([&] {
       const auto feed = gemma4::prompt_feed(*reference, *runtime, *batch);
-      Inner inner;
       const auto session = runtime->start();
-      const auto row = session->prefill(feed.batch, feed.fused_embeds, feed.masks, feed.rope, collecting(inner));
+      const auto look = [&](std::string_view name, const Tensor& tensor) {
+        if (!is_layer_output(name)) return;
+        const auto found = right.find(layer_of(name));
+        if (found != right.end()) {
+          own_error.tensor(found->second, prompt_rows(tensor, found->second.size(1)),
+                           fmt::format("layer {}", found->first));
+        }
+        progress(context, name, "runtime layer, fed");
+      };
+      const auto row = session->prefill(feed.batch, feed.fused_embeds, feed.masks, feed.rope, look);
       own_error.logits(expected, row, {});
-      for (const auto& [layer, values] : right.layers) {
-        const auto found = inner.layers.find(layer);
-        if (found == inner.layers.end()) continue;
-        const auto positions = gemma4::narrow(found->second, 1, 0, values.size(1));
-        own_error.tensor(values, positions, fmt::format("layer {}", layer));
-      }
       own_error.cache(cache, session->snapshot(), {});
     });
   }
 
-  /// The first layer and position past the bound as text; empty if there is none.
-  std::string compare_layers(const std::map<std::int64_t, Tensor>& expected,
-                             const std::map<std::int64_t, Tensor>& actual, std::int64_t layers) {
-    std::string first;
-    // A runtime that shows no layer at all is judged by its logits and its cache.
-    if (actual.empty()) layer_output.configure({.level = Level::off});
-    for (std::int64_t layer = 0; layer < layers && !actual.empty(); ++layer) {
-      const auto& right = expected.at(layer);
-      const auto found = actual.find(layer);
-      if (found == actual.end()) continue;
-      const auto positions = gemma4::narrow(found->second, 1, 0, right.size(1));
-      auto entry = layer_output.at("layer", layer);
-      if (entry.compare(Expected{right}, Actual{positions}) || !first.empty()) continue;
-      first = fmt::format("layer {}", layer);
-      const auto bound =
-          layer_output.results().back().bound.k.value_or(0) * to_torch(right).abs().max().item().toDouble();
-      if (const auto position = first_position(right, positions, bound)) {
-        first += fmt::format(", position {}", *position);
-      }
-    }
-    return first;
-  }
+  Layers actual_layers_;  // that the reference's pass has not come to
+  std::optional<Tensor> actual_logits_raw_;
+  std::string first_wrong_;
 };
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gemma4 {
@@ -53,7 +54,11 @@ std::shared_ptr<const ReferencePrompt> prompt_of(lockstep::StepContext& context,
     }
   }
   context.record("reference_prompt", why);
-  return std::make_shared<const ReferencePrompt>(reference.prompt(inputs));
+  const auto layers = reference.checkpoint().config().text.num_hidden_layers;
+  const auto progress = [&, done = std::int64_t{0}](std::string_view name, const Tensor&) mutable {
+    if (name.starts_with('L') && name.ends_with(".out")) context.progress(++done, layers, "reference layer");
+  };
+  return std::make_shared<const ReferencePrompt>(reference.prompt(inputs, progress));
 }
 
 }  // namespace gemma4

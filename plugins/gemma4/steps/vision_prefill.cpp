@@ -53,21 +53,20 @@ struct VisionPrefill final : Step {
     const auto& pixels = *batch->pixel_values;
     const auto& positions = *batch->image_position_ids;
 
-    const auto steps = 3;
-    context.progress(0, steps, "view");
+    const auto& config = reference->checkpoint().config();
+    const auto layers = config.vision->num_hidden_layers;
     Inner actual_inner;
-    const auto answer = gemma4::ask_runtime(
-        context, shape, [&] { return runtime->vision_prefill(pixels, positions, collecting(actual_inner)); });
+    const auto answer = gemma4::ask_runtime(context, shape, [&] {
+      return runtime->vision_prefill(pixels, positions, looking(context, layers, "runtime layer", &actual_inner));
+    });
     if (!answer) return;
     const auto& actual = *answer;
-    context.progress(1, steps, "view");
-    const auto eager = runtime->eager_image_features(pixels, positions);
-    context.progress(2, steps, "view");
+    const auto eager =
+        runtime->eager_image_features(pixels, positions, looking(context, layers, "eager layer", nullptr));
     Inner expected_inner;
-    const auto expected = reference->image_features(pixels, positions, collecting(expected_inner));
-    context.progress(steps, steps, "view");
+    const auto expected =
+        reference->image_features(pixels, positions, looking(context, layers, "reference layer", &expected_inner));
 
-    const auto& config = reference->checkpoint().config();
     const std::vector<std::int64_t> sizes{runtime->profile().num_visual_tokens, config.text.hidden_size};
     shape.equal(Expected{sizes}, Actual{actual.sizes()});
     // One of the two is left out: what a quantized runtime computes need not be near the float reference.
@@ -79,7 +78,7 @@ struct VisionPrefill final : Step {
       context.record("left_out", "matches_eager_model: the runtime has no eager view");
     }
     peir_vs_float.compare(Expected{expected}, Actual{actual});
-    if (*per_layer) compare_inner(expected_inner, actual_inner, config.vision->num_hidden_layers);
+    if (*per_layer) compare_inner(expected_inner, actual_inner, layers);
     context.summary(fmt::format("{} tokens of {} x {} patches{}", runtime->profile().num_visual_tokens,
                                 runtime->profile().patch_grid_height, runtime->profile().patch_grid_width,
                                 eager ? "" : "; no eager view, so the reference judges"));
@@ -93,11 +92,14 @@ struct VisionPrefill final : Step {
   }
   static void turn_off(Check& check) { check.configure({.level = Level::off}); }
 
-  /// Keeps the outputs of layers and pooler, if they are asked for.
-  [[nodiscard]] TensorVisitor collecting(Inner& inner) const {
-    if (!*per_layer) return {};
-    return [&inner](std::string_view name, const Tensor& tensor) {
-      if (name == pooled_name || (name.starts_with("vis.L") && name.ends_with(".out"))) inner.emplace(name, tensor);
+  /// Reports each layer as progress, and keeps its output and the pooler's if they are asked for.
+  [[nodiscard]] TensorVisitor looking(StepContext& context, std::int64_t layers, std::string_view unit,
+                                      Inner* inner) const {
+    return [this, &context, layers, unit, inner, done = std::int64_t{0}](std::string_view name,
+                                                                         const Tensor& tensor) mutable {
+      const bool is_layer = name.starts_with("vis.L") && name.ends_with(".out");
+      if (*per_layer && inner != nullptr && (is_layer || name == pooled_name)) inner->emplace(name, tensor);
+      if (is_layer) context.progress(++done, layers, unit);
     };
   }
 

@@ -62,9 +62,10 @@ class FaultyRuntime final : public Runtime {
     return damage_visual(good_->vision_prefill(pixel_values, image_position_ids, taps));
   }
   std::optional<lockstep::Tensor> eager_image_features(const lockstep::Tensor& pixel_values,
-                                                       const lockstep::Tensor& image_position_ids) const override {
+                                                       const lockstep::Tensor& image_position_ids,
+                                                       const lockstep::TensorVisitor& taps) const override {
     if (!has_eager_view) return std::nullopt;
-    return good_->eager_image_features(pixel_values, image_position_ids);
+    return good_->eager_image_features(pixel_values, image_position_ids, taps);
   }
   lockstep::Tensor fuse(const lockstep::Tensor& text_embeds, const lockstep::Tensor& visual_embeds) const override {
     return damage_fused(good_->fuse(text_embeds, visual_embeds));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -65,6 +66,9 @@ class LOCKSTEP_API StepBench {
   }
   /// The thread count of the run and its seed; without it the count is `auto`, and the seed 0.
   StepBench& environment(std::optional<int> threads, std::uint64_t seed = 0);
+  /// As Ctrl-C does right behind the report of progress with this number (from 1): the next one ends the step, which is
+  /// then "skipped" because it was "interrupted".
+  StepBench& interrupt_after(std::size_t report);
 
   /// Everything that a pipeline with these parameters and checks would be refused for, in the words and codes of
   /// `lockstep validate`; empty: it would run. Step::validate is part of it.
@@ -83,6 +87,8 @@ class LOCKSTEP_API StepBench {
   [[nodiscard]] std::optional<std::string> skip_reason() const;
   /// StepContext::summary, "" without.
   [[nodiscard]] std::string summary() const;
+  /// What the step gave to StepContext::progress, each as "layer 3 of 35", up to an interruption.
+  [[nodiscard]] const std::vector<std::string>& progress() const;
   /// What the step gave to StepContext::record, in order.
   [[nodiscard]] const std::vector<std::pair<std::string, Value>>& recorded() const;
 
