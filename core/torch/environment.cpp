@@ -3,10 +3,11 @@
 #include <ATen/Version.h>
 #include <c10/core/InferenceMode.h>
 
-#include <lockstep/kernels.hpp>
 #include <lockstep/plugin.hpp>
 #include <string>
 #include <string_view>
+
+#include "kernels/kernels.hpp"
 
 namespace lockstep {
 namespace {

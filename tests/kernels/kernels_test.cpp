@@ -9,11 +9,12 @@
 #include <ATen/ops/zeros.h>
 
 #include <limits>
-#include <lockstep/kernels.hpp>
+#include <lockstep/torch.hpp>
 #include <random>
 #include <string>
 
 #include "catch.hpp"
+#include "kernels/kernels.hpp"
 #include "kernels/self_test.hpp"
 
 // Run by ctest with ATEN_CPU_CAPABILITY=avx2 and ONEDNN_MAX_CPU_ISA=AVX2. What is right is LibTorch's own result.

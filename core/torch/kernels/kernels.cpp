@@ -1,4 +1,4 @@
-#include <lockstep/kernels.hpp>
+#include "kernels/kernels.hpp"
 
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/empty.h>
@@ -6,6 +6,7 @@
 #include <ATen/ops/matmul.h>
 
 #include <atomic>
+#include <lockstep/torch.hpp>
 #include <optional>
 
 #include "kernels/dot64.hpp"

@@ -8,8 +8,7 @@
 #include <string>
 #include <tuple>
 
-#include <lockstep/kernels.hpp>
-
+#include "kernels/kernels.hpp"
 #include "kernels/self_test.hpp"
 
 namespace lockstep::kernels {

@@ -12,7 +12,7 @@
 #include <ATen/ops/softmax.h>
 
 #include <limits>
-#include <lockstep/kernels.hpp>
+#include <lockstep/torch.hpp>
 
 namespace gemma4 {
 namespace {

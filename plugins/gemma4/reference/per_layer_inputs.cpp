@@ -4,7 +4,6 @@
 #include <ATen/ops/mul.h>
 
 #include <cmath>
-#include <lockstep/kernels.hpp>
 #include <lockstep/torch.hpp>
 
 #include "reference/blocks.hpp"

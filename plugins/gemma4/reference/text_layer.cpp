@@ -3,7 +3,7 @@
 #include <ATen/ops/add.h>
 #include <ATen/ops/mul.h>
 #include <fmt/format.h>
-#include <lockstep/kernels.hpp>
+#include <lockstep/torch.hpp>
 
 #include "reference/blocks.hpp"
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <lockstep/kernels.hpp>
+#include <lockstep/torch.hpp>
 #include <utility>
 
 #include "reference/blocks.hpp"

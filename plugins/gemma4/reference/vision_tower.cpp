@@ -26,7 +26,7 @@
 
 #include <cmath>
 #include <lockstep/diagnostic.hpp>
-#include <lockstep/kernels.hpp>
+#include <lockstep/torch.hpp>
 #include <utility>
 
 #include "reference/blocks.hpp"

@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <lockstep/diagnostic.hpp>
-#include <lockstep/kernels.hpp>
 #include <lockstep/torch.hpp>
 
 #include "runtime/softmax.hpp"

@@ -9,7 +9,6 @@
 #include <ATen/ops/rsqrt.h>
 #include <fmt/format.h>
 
-#include <lockstep/kernels.hpp>
 #include <lockstep/torch.hpp>
 
 #include "runtime/softmax.hpp"

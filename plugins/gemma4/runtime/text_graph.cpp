@@ -10,7 +10,6 @@
 #include <ATen/ops/rsqrt.h>
 #include <fmt/format.h>
 
-#include <lockstep/kernels.hpp>
 #include <lockstep/torch.hpp>
 
 #include "runtime/fixed_shape.hpp"

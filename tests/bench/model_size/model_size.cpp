@@ -12,7 +12,6 @@
 #include <fstream>
 #include <functional>
 #include <lockstep/diagnostic.hpp>
-#include <lockstep/kernels.hpp>
 #include <lockstep/safetensors.hpp>
 #include <lockstep/torch.hpp>
 #include <memory>
@@ -23,6 +22,7 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.hpp"
+#include "kernels/kernels.hpp"
 #include "reference/native_reference.hpp"
 #include "runtime/known_profiles.hpp"
 #include "runtime/static_runtime.hpp"

@@ -15,9 +15,11 @@
 #include <cstdlib>
 #include <functional>
 #include <limits>
-#include <lockstep/kernels.hpp>
+#include <lockstep/torch.hpp>
 #include <string>
 #include <vector>
+
+#include "kernels/kernels.hpp"
 
 namespace {
 
