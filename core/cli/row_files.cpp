@@ -45,6 +45,7 @@ bool is_report(std::string_view option) {
 std::vector<Diagnostic> check_row_files(const Arguments& arguments, const std::vector<MatrixRow>& rows,
                                         const std::vector<fs::path>& inputs) {
   std::vector<fs::path> taken;
+  taken.reserve(inputs.size() + report_formats().size());
   for (const auto& input : inputs) taken.push_back(place_of(input));
   for (const auto& format : report_formats())
     if (const auto report = arguments.option(format.option)) taken.push_back(place_of(report->value));

@@ -214,6 +214,7 @@ Fields baseline_of(const RunRecord& record) {
   const auto& baseline = *record.baseline;
   const auto texts = [](const std::vector<BaselineRecord::Finding>& findings) {
     std::vector<std::string> all;
+    all.reserve(findings.size());
     for (const auto& finding : findings)
       all.push_back(
           fmt::format("{} {} {}: {}", finding.step, finding.check, finding.subject.value_or(""), finding.message));
