@@ -16,8 +16,8 @@ std::int64_t power_of_two(std::int64_t size) { return std::bit_width(static_cast
 
 /// Enough of the shape for every path through it, small enough for a second or two over all classes of a model.
 ProductShape reduced(const ProductShape& shape) {
-  constexpr std::int64_t rows = 47, columns = 4099, batches = 2;
-  return {std::min(shape.batch, batches), std::min(shape.m, rows), std::min(shape.n, columns / 16 * 16), shape.k};
+  constexpr std::int64_t rows = 47, columns = 4096, batches = 2;
+  return {std::min(shape.batch, batches), std::min(shape.m, rows), std::min(shape.n, columns), shape.k};
 }
 
 }  // namespace
